@@ -1,0 +1,10 @@
+//! What agents' payloads and records mean: names and processes of agents, the normalised event, the decision, the
+//! status row and how it advances, the tails of transcripts, and the view that readers show.
+//!
+//! Everything that decides is a function of values and a `now`. Nothing here prints, exits or reads `argv`.
+
+pub mod event;
+pub mod question;
+pub mod row;
+pub mod tail;
+pub mod view;

@@ -1,0 +1,3 @@
+//! ring-hook.
+
+fn main() {}

@@ -1,0 +1,67 @@
+//! The tail of an agent's transcript: what its last turn marks say (ring-scan(1), RECORDS).
+//!
+//! A reader of one agent takes bytes and gives a [`Tail`]; it opens no file. Unknown line types are skipped, never an
+//! error.
+
+use ring_session::time::Ms;
+
+/// What the last turn mark is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// A person's prompt.
+    Start,
+    /// A tool call is open.
+    Tool,
+    /// Work, no tool call open.
+    Busy,
+    /// An answer, in a format without end marks.
+    Plain,
+    /// The turn has ended.
+    End,
+    /// It ended with an API error.
+    Failed,
+    /// The person interrupted it.
+    Interrupted,
+    /// The person denied a tool call.
+    Denied,
+    /// No turn yet.
+    #[default]
+    None,
+    /// Data, but no mark in what was read.
+    Unknown,
+}
+
+/// One walk backwards over a transcript.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tail {
+    /// The last turn mark.
+    pub kind: Kind,
+    /// Its time; 0 if the format has none.
+    pub ms: Ms,
+    /// Start of its turn; 0 if that is not in what was read.
+    pub turn_started_ms: Ms,
+    /// Time of the newest tool result or answer; 0 if none.
+    pub answered_ms: Ms,
+    /// Open tool calls.
+    pub open_tools: u32,
+    /// A question tool or plan tool is among them (or, Codex, an async question is open).
+    pub asks: bool,
+    /// Last text of the assistant.
+    pub text: String,
+    /// Error of a failed turn.
+    pub error: String,
+    /// Title, by the format's own order of preference; empty if what was read has none.
+    pub title: String,
+    /// First prompt, if the start of the file was read.
+    pub first_prompt: String,
+    /// Model.
+    pub model: String,
+    /// Last folder.
+    pub cwd: String,
+    /// Summary of the last tool, else the first line of the last text.
+    pub action: String,
+    /// Done and total of the last to-do list.
+    pub todo: Option<(u32, u32)>,
+    /// For people: `plan proposed` and the like.
+    pub note: String,
+}

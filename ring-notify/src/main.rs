@@ -1,0 +1,3 @@
+//! ring-notify.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! ring-plan.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! ring-scan.
+
+fn main() {}

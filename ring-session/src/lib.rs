@@ -1,0 +1,20 @@
+//! The session store: where files are, how they are locked and replaced, what a refusal is, and what all five tools
+//! share beside it (stamps, settings, event lines, clean text, time).
+//!
+//! The protocol of the files is described in ring(5), the rules of the command line in ring(7). Nothing here prints,
+//! exits or reads `argv`: output goes to a writer that the caller gives.
+
+pub mod events;
+pub mod exit;
+pub mod lock;
+pub mod process;
+pub mod refusal;
+pub mod replace;
+pub mod settings;
+pub mod state_dir;
+pub mod text;
+pub mod time;
+
+pub use refusal::{Code, Refusal};
+pub use settings::Settings;
+pub use state_dir::StateDir;

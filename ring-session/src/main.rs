@@ -1,0 +1,3 @@
+//! ring-session.
+
+fn main() {}
