@@ -3,6 +3,10 @@
 //! A reader of one agent takes bytes and gives a [`Tail`]; it opens no file. Unknown line types are skipped, never an
 //! error.
 
+pub mod claude;
+pub mod codex;
+pub mod file;
+
 use ring_session::time::Ms;
 
 /// What the last turn mark is.
@@ -64,4 +68,29 @@ pub struct Tail {
     pub todo: Option<(u32, u32)>,
     /// For people: `plan proposed` and the like.
     pub note: String,
+}
+
+/// What the start of a record says: at most its first 64 KiB.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Head {
+    /// The session's id as the record gives it; Claude: the file's name is the id, lines may hold others.
+    pub session_id: String,
+    /// First folder.
+    pub cwd: String,
+    /// A child's record (sidechain, sub-agent thread): no row of its own.
+    pub child: bool,
+    /// An internal thread of the agent: neither a session nor a child.
+    pub internal: bool,
+    /// The thread that started this one.
+    pub parent: String,
+    /// Codex: how the session was opened (`cli`, `vscode`, `exec`).
+    pub source: String,
+    /// Codex: the client.
+    pub originator: String,
+    /// Codex: version that wrote the record.
+    pub cli_version: String,
+    /// Codex: lines with an ordinal below this one are the parent's; 0: none.
+    pub first_ordinal: u64,
+    /// First line of the first prompt; cleaned, 200.
+    pub first_prompt: String,
 }
