@@ -1,0 +1,6 @@
+//! The commands beside taking a payload: one file each, with its `Args` and a `run` that gives the exit status.
+
+pub mod install;
+pub mod remove;
+pub mod show;
+pub mod status;
