@@ -230,3 +230,10 @@ impl fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
+
+/// For the streams of a command (`writeln!(out, ...)?`). A file's error is told with its path: [`Refusal::io`].
+impl From<std::io::Error> for Refusal {
+    fn from(error: std::io::Error) -> Self {
+        Refusal::new(Code::Io, format!("cannot read or write a stream: {error}"))
+    }
+}
