@@ -3,6 +3,7 @@
 //!
 //! Everything that decides is a function of values and a `now`. Nothing here prints, exits or reads `argv`.
 
+pub mod agent;
 pub mod event;
 pub mod question;
 pub mod row;
