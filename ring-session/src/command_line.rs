@@ -47,7 +47,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The shape of `--help`: what it is, examples (`before_help`), usage, options.
+/// The shape of `--help`: what it is, examples (`before_help`), usage, options. Doc comments of one paragraph on the
+/// options, none on their values, keep `-h` and `--help` the same and on one screen.
 pub const HELP: &str = "{about}\n\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
 /// The two options that say where files are.
@@ -78,27 +79,23 @@ impl Place {
     }
 }
 
-/// `--format` of a program that knows no other forms.
+/// `--format` of a program that knows no other forms: for people, one JSON document, one JSON object a line (lists).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the parser would print them, and the help must fit a screen")]
 pub enum Format {
-    /// For people
     #[default]
     Human,
-    /// One JSON document
     Json,
-    /// One JSON object a line (lists)
     Jsonl,
 }
 
 /// `--color`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the parser would print them, and the help must fit a screen")]
 pub enum Color {
-    /// If the output is a terminal
     #[default]
     Auto,
-    /// Always
     Always,
-    /// Never
     Never,
 }
 
