@@ -13,54 +13,106 @@ pub enum Owner {
     Unknown,
 }
 
-/// Canonical event names, and their groups.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "each is the event of that name")]
-pub enum Name {
-    // deciding
-    SessionStart,
-    SessionEnd,
-    UserPromptSubmit,
-    UserPromptExpansion,
-    TurnStart,
-    PreToolUse,
-    PostToolUse,
-    PostToolUseFailure,
-    PostToolBatch,
-    Stop,
-    StopFailure,
-    Interrupt,
-    PermissionRequest,
-    PermissionDenied,
-    PermissionAsked,
-    PermissionAnswered,
-    Notification,
-    Elicitation,
-    ElicitationResult,
-    // keeping
-    SubagentStart,
-    SubagentStop,
-    PreCompact,
-    PostCompact,
-    CwdChanged,
-    PostModelSwitch,
-    // neutral
-    TeammateIdle,
-    TaskCreated,
-    TaskCompleted,
-    Setup,
-    ConfigChange,
-    DirectoryAdded,
-    FileChanged,
-    InstructionsLoaded,
-    WorktreeCreate,
-    WorktreeRemove,
-    PreModelSwitch,
-    MessageDisplay,
-    SessionHeartbeat,
-    PreSkillShellCommand,
-    /// In no table: an event of tomorrow.
+macro_rules! names {
+    (deciding: $($deciding:ident)*; keeping: $($keeping:ident)*; neutral: $($neutral:ident)*;) => {
+        /// Canonical event names (ring-hook(1), EVENTS).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs, reason = "each is the event of that name")]
+        pub enum Name {
+            $($deciding,)* $($keeping,)* $($neutral,)*
+            /// Codex's PostModelRequest with status failed: keeping, sets the note; the client may try again.
+            ModelRequestFailed,
+            /// The same with status cancelled: neutral, an Interrupt comes beside it.
+            ModelRequestCancelled,
+            /// In no table: an event of tomorrow.
+            Unknown,
+        }
+
+        impl Name {
+            /// Every name that a payload may bear.
+            pub const ALL: &[Name] = &[$(Name::$deciding,)* $(Name::$keeping,)* $(Name::$neutral,)*];
+
+            /// The name as it is printed; empty for [`Name::Unknown`].
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Name::$deciding => stringify!($deciding),)*
+                    $(Name::$keeping => stringify!($keeping),)*
+                    $(Name::$neutral => stringify!($neutral),)*
+                    Name::ModelRequestFailed | Name::ModelRequestCancelled => "PostModelRequest",
+                    Name::Unknown => "",
+                }
+            }
+
+            /// What the name stands for in the decision.
+            pub fn group(self) -> Group {
+                match self {
+                    $(Name::$deciding)|* => Group::Deciding,
+                    $(Name::$keeping)|* | Name::ModelRequestFailed => Group::Keeping,
+                    $(Name::$neutral)|* | Name::ModelRequestCancelled => Group::Neutral,
+                    Name::Unknown => Group::Unknown,
+                }
+            }
+        }
+    };
+}
+
+names! {
+    deciding:
+        SessionStart SessionEnd UserPromptSubmit UserPromptExpansion TurnStart PreToolUse PostToolUse
+        PostToolUseFailure PostToolBatch Stop StopFailure Interrupt PermissionRequest PermissionDenied
+        PermissionAsked PermissionAnswered Notification Elicitation ElicitationResult;
+    keeping:
+        SubagentStart SubagentStop PreCompact PostCompact CwdChanged PostModelSwitch;
+    neutral:
+        TeammateIdle TaskCreated TaskCompleted Setup ConfigChange DirectoryAdded FileChanged InstructionsLoaded
+        WorktreeCreate WorktreeRemove PreModelSwitch MessageDisplay SessionHeartbeat PreSkillShellCommand;
+}
+
+/// Groups of event names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Says what its owner does.
+    Deciding,
+    /// Changes the row, not what its owner does.
+    Keeping,
+    /// A sign of life.
+    Neutral,
+    /// In no table.
     Unknown,
+}
+
+impl Name {
+    /// The canonical name spelled like this, case, `_`, `-`, `.` and blanks aside.
+    pub fn of(text: &str) -> Option<Name> {
+        Name::ALL
+            .iter()
+            .copied()
+            .find(|n| n.as_str() == text)
+            .or_else(|| Name::ALL.iter().copied().find(|n| crate::fold::same(n.as_str(), text)))
+    }
+}
+
+impl std::fmt::Display for Owner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Owner::Foreground => f.write_str("foreground"),
+            Owner::Agent(id) => write!(f, "agent:{id}"),
+            Owner::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+
+impl Intent {
+    /// As it is printed.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Intent::Waiting => "WAITING",
+            Intent::Working => "WORKING",
+            Intent::Idle => "IDLE",
+            Intent::Ended => "ENDED",
+            Intent::None => "NONE",
+        }
+    }
 }
 
 /// The tool of an event.
@@ -148,10 +200,12 @@ pub struct Event {
     pub message: String,
     /// An action flag, if one was sent.
     pub action_flag: Option<bool>,
-    /// Word of `waiting_for`, folded; empty if none decides.
+    /// Word of `waiting_for` that decides, in the spelling of ring-hook(1) (`user_input`); empty if none does.
     pub waiting_for: String,
     /// A non-empty list stands under questions, options or choices.
     pub has_choices: bool,
+    /// It may be a continuation that only looks like a prompt (Qwen): inside an open turn it is a TurnStart.
+    pub continuation: bool,
     /// When the payload was taken in.
     pub received_ms: Ms,
 }

@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod event;
+pub mod fold;
 pub mod question;
 pub mod row;
 pub mod tail;
