@@ -6,6 +6,8 @@
 pub mod agent;
 pub mod event;
 pub mod fold;
+pub mod intake;
+pub mod json;
 pub mod question;
 pub mod row;
 pub mod tail;

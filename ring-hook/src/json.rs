@@ -1,0 +1,304 @@
+//! One JSON object, member by member: each value stays the text that it is until somebody needs it.
+//!
+//! No tree is built. A number that no type holds, a text of megabytes, a nest a hundred deep in a member that nobody
+//! asks for: none of it matters, and a member is decoded only when it is looked at.
+
+use crate::fold;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+
+/// The members of one object, in their order. Of members with the same name the last counts, in the first one's place.
+#[derive(Debug, Default)]
+pub struct Object<'a> {
+    members: Vec<Member<'a>>,
+}
+
+#[derive(Debug)]
+struct Member<'a> {
+    name: Cow<'a, str>,
+    value: Value<'a>,
+}
+
+/// One value as it stands in the text.
+#[derive(Clone, Copy, Debug)]
+pub struct Value<'a>(&'a str);
+
+/// The longest name that anybody asks for. Longer ones are left out, so that hostile objects stay small.
+const NAME_LIMIT: usize = 48;
+/// The most members that are kept. No agent sends a tenth of it.
+const MEMBERS_LIMIT: usize = 4096;
+
+impl<'a> Object<'a> {
+    /// The object that is all of `text`. None if it is anything else, or not JSON.
+    pub fn parse(text: &'a str) -> Option<Object<'a>> {
+        Object::parse_where(text, |_| true)
+    }
+
+    /// The same with only those members whose name `wanted` takes; the others are read over.
+    pub fn parse_where(text: &'a str, wanted: fn(&str) -> bool) -> Option<Object<'a>> {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let object = reader.deserialize_map(Members(wanted)).ok()?;
+        reader.end().ok()?;
+        Some(object)
+    }
+
+    /// The values under a name: exact spelling first, then others that fold to it, in the order of the object.
+    pub fn named<'s>(&'s self, name: &'s str) -> impl Iterator<Item = Value<'a>> + use<'a, 's> {
+        let exact = self.members.iter().filter(move |m| m.name == name);
+        let folded = self
+            .members
+            .iter()
+            .filter(move |m| m.name != name && fold::same(&m.name, name));
+        exact.chain(folded).map(|m| m.value)
+    }
+
+    /// The value with exactly this name.
+    pub fn exact(&self, name: &str) -> Option<Value<'a>> {
+        self.members.iter().find(|m| m.name == name).map(|m| m.value)
+    }
+
+    /// The value with exactly this name, if it is a text that is not blank.
+    pub fn exact_text(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.exact(name).and_then(Value::text).filter(|t| !t.trim().is_empty())
+    }
+}
+
+impl<'a> Value<'a> {
+    /// The JSON text.
+    pub fn raw(self) -> &'a str {
+        self.0
+    }
+
+    /// A text, decoded; lone surrogates become U+FFFD.
+    pub fn text(self) -> Option<Cow<'a, str>> {
+        let inside = self.0.strip_prefix('"')?.strip_suffix('"')?;
+        Some(if inside.contains('\\') {
+            Cow::Owned(unescape(inside))
+        } else {
+            Cow::Borrowed(inside)
+        })
+    }
+
+    /// true or false.
+    pub fn boolean(self) -> Option<bool> {
+        match self.0 {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// A finite number.
+    pub fn number(self) -> Option<f64> {
+        let starts = self.0.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+        let value = if starts { self.0.parse::<f64>().ok() } else { None };
+        value.filter(|v| v.is_finite())
+    }
+
+    /// An object.
+    pub fn object(self) -> Option<Object<'a>> {
+        if self.0.starts_with('{') {
+            Object::parse(self.0)
+        } else {
+            None
+        }
+    }
+
+    /// A list; at most `limit` items are taken.
+    pub fn list(self, limit: usize) -> Option<Vec<Value<'a>>> {
+        if !self.0.starts_with('[') {
+            return None;
+        }
+        let items: Vec<&'a RawValue> = serde_json::from_str(self.0).ok()?;
+        Some(items.into_iter().take(limit).map(|v| Value(v.get())).collect())
+    }
+
+    /// Whether it is a list with something in it.
+    pub fn is_filled_list(self) -> bool {
+        let inside = self.0.strip_prefix('[').unwrap_or("").trim_start();
+        !inside.is_empty() && !inside.starts_with(']')
+    }
+}
+
+/// What stands between the quotes of a JSON text. The grammar was checked before, so an odd escape is kept as it is.
+fn unescape(inside: &str) -> String {
+    let mut out = String::with_capacity(inside.len());
+    let mut rest = inside;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        let Some(escape) = rest.chars().next() else { break };
+        rest = &rest[escape.len_utf8()..];
+        match escape {
+            'n' => out.push('\n'),
+            't' => out.push('\t'),
+            'r' => out.push('\r'),
+            'b' => out.push('\u{8}'),
+            'f' => out.push('\u{c}'),
+            'u' => {
+                let (c, after) = unicode_escape(rest);
+                out.push(c);
+                rest = after;
+            }
+            other => out.push(other),
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+fn code_unit(text: &str) -> Option<u32> {
+    text.get(..4).and_then(|h| u32::from_str_radix(h, 16).ok())
+}
+
+/// The character of the digits behind `\u`, with the second half of a pair if one follows; and what is left.
+fn unicode_escape(rest: &str) -> (char, &str) {
+    const LOST: char = char::REPLACEMENT_CHARACTER;
+    let Some(first) = code_unit(rest) else {
+        return (LOST, rest);
+    };
+    let after = &rest[4..];
+    if !(0xd800..0xdc00).contains(&first) {
+        return (char::from_u32(first).unwrap_or(LOST), after);
+    }
+    let second = after.strip_prefix("\\u").and_then(code_unit);
+    match second.filter(|low| (0xdc00..0xe000).contains(low)) {
+        Some(low) => {
+            let code = 0x10000 + ((first - 0xd800) << 10) + (low - 0xdc00);
+            (char::from_u32(code).unwrap_or(LOST), &after[6..])
+        }
+        None => (LOST, after),
+    }
+}
+
+struct Members(fn(&str) -> bool);
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Object<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
+        let mut members: Vec<Member<'de>> = Vec::with_capacity(24);
+        while let Some(Name(name)) = map.next_key()? {
+            if name.len() > NAME_LIMIT || members.len() >= MEMBERS_LIMIT || !(self.0)(&name) {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let value = Value(map.next_value::<&'de RawValue>()?.get());
+            match members.iter_mut().find(|m| m.name == name) {
+                Some(earlier) => earlier.value = value,
+                None => members.push(Member { name, value }),
+            }
+        }
+        Ok(Object { members })
+    }
+}
+
+/// A member's name, borrowed where it has no escapes.
+struct Name<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Name<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl<'de> Visitor<'de> for Text {
+            type Value = Name<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a name")
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Name<'de>, E> {
+                Ok(Name(Cow::Borrowed(text)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Name<'de>, E> {
+                Ok(Name(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_exact_spelling_comes_before_the_order() {
+        let object = Object::parse(r#"{"threadId":"b","thread_id":"a","Thread-Id":"c"}"#).unwrap();
+        let found: Vec<_> = object.named("thread_id").filter_map(Value::text).collect();
+        assert_eq!(found, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn of_the_same_name_twice_the_last_counts() {
+        let object = Object::parse(r#"{"a":1,"b":2,"a":3}"#).unwrap();
+        assert_eq!(object.exact("a").unwrap().raw(), "3");
+    }
+
+    #[test]
+    fn lone_surrogates_are_replaced_and_pairs_joined() {
+        let of = |t| Value(t).text().unwrap().into_owned();
+        assert_eq!(of(r#""a\udc00b""#), "a\u{fffd}b");
+        assert_eq!(of(r#""\ud83c\udfa4 ok""#), "🎤 ok");
+        assert_eq!(of(r#""\ud83cx\ud83c""#), "\u{fffd}x\u{fffd}");
+        assert_eq!(of(r#""\ud83c\ud83c\udfa4""#), "\u{fffd}🎤");
+    }
+
+    #[test]
+    fn numbers_that_no_type_holds_are_absent() {
+        assert_eq!(Value(&"9".repeat(5000)).number(), None);
+        assert_eq!(Value("1.0").number(), Some(1.0));
+        assert_eq!(Value("\"1\"").number(), None);
+    }
+
+    #[test]
+    fn a_list_is_filled_or_not() {
+        for (raw, filled) in [
+            ("[]", false),
+            ("[ ]", false),
+            ("[0]", true),
+            ("{\"a\":1}", false),
+            ("\"[1]\"", false),
+        ] {
+            assert_eq!(Value(raw).is_filled_list(), filled, "{raw}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_is_none() {
+        for text in [
+            "",
+            "[]",
+            "{",
+            "{} x",
+            "{\"a\":NaN}",
+            "{\"a\":+1}",
+            "{\"a\":0x1}",
+            "{'a':1}",
+            "{\"a\":1,}",
+        ] {
+            assert!(Object::parse(text).is_none(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn texts_come_back_as_serde_json_reads_them(text in ".*") {
+            let raw = serde_json::to_string(&text).unwrap();
+            prop_assert_eq!(Value(&raw).text().unwrap(), text);
+        }
+
+        #[test]
+        fn no_text_makes_the_reader_panic(text in "[{}\\[\\]\",:\\\\u0-9a-fdDtrueN -]{0,60}") {
+            if let Some(object) = Object::parse(&text) {
+                for m in &object.members {
+                    let _seen = (m.value.text(), m.value.number(), m.value.list(9), m.value.is_filled_list());
+                }
+            }
+        }
+    }
+}
