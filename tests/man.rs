@@ -1,0 +1,345 @@
+//! The man pages say what the programs do: options, commands, exit statuses, codes, settings, examples.
+
+mod harness;
+
+use harness::{Home, bin, has, text};
+use ring_session::{Code, exit};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const PROGRAMS: [&str; 5] = ["ring-hook", "ring-notify", "ring-plan", "ring-scan", "ring-session"];
+
+/// Pages that are not ours and may be referred to.
+const FOREIGN: &[&str] = &["cat 1", "flock 2", "printf 1", "tmux 1"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn pages() -> Vec<PathBuf> {
+    let mut pages: Vec<_> = fs::read_dir(root().join("man"))
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
+    pages.sort();
+    assert_eq!(pages.len(), PROGRAMS.len() + 2, "{pages:?}");
+    pages
+}
+
+fn page(name: &str) -> String {
+    fs::read_to_string(root().join("man").join(name)).unwrap()
+}
+
+/// The lines of a section, without its heading.
+fn section<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
+    page.lines()
+        .skip_while(|l| l.strip_prefix(".Sh ") != Some(name))
+        .skip(1)
+        .take_while(|l| !l.starts_with(".Sh "))
+        .collect()
+}
+
+/// What a program's help names: long options, short options, and its commands with theirs.
+#[derive(Debug, Default)]
+struct Surface {
+    options: BTreeSet<String>,
+    commands: BTreeSet<String>,
+}
+
+fn help(program: &str, path: &[String]) -> String {
+    let out = Command::new(bin(program))
+        .args(path)
+        .arg("--help")
+        .env("COLUMNS", "100")
+        .output()
+        .unwrap();
+    assert!(out.status.success(), "{program} {path:?} --help: {}", text(&out.stderr));
+    text(&out.stdout)
+}
+
+fn read_help(program: &str, path: &[String], surface: &mut Surface) {
+    let help = help(program, path);
+    let mut in_commands = false;
+    for line in help.lines() {
+        if !line.starts_with(' ') && line.ends_with(':') {
+            in_commands = line == "Commands:";
+            continue;
+        }
+        let trimmed = line.trim_start();
+        if in_commands && line.starts_with("  ") && !line.starts_with("   ") {
+            let command = trimmed.split_whitespace().next().unwrap().to_owned();
+            if command == "help" {
+                continue; // the parser's own
+            }
+            let mut below = path.to_owned();
+            below.push(command);
+            surface.commands.insert(below.join(" "));
+            read_help(program, &below, surface);
+        } else if trimmed.starts_with('-') {
+            let words = trimmed.split([' ', ',', '=', '[']).take_while(|w| !w.starts_with('<'));
+            surface
+                .options
+                .extend(words.filter(|w| w.starts_with('-')).map(str::to_owned));
+        }
+    }
+}
+
+/// The words behind each `Fl` of a line: `.Op Fl -agent Ar name` gives `--agent`.
+fn flags(line: &str) -> Vec<String> {
+    let words: Vec<_> = line.split_whitespace().collect();
+    let is_macro = |w: &str| matches!(w, "Fl" | ".Fl");
+    words
+        .windows(2)
+        .filter(|w| is_macro(w[0]) && w[1].starts_with(|c: char| c == '-' || c.is_ascii_alphanumeric()))
+        .map(|w| format!("-{}", w[1]))
+        .collect()
+}
+
+fn read_page(page: &str) -> Surface {
+    let mut surface = Surface::default();
+    for name in ["SYNOPSIS", "OPTIONS", "COMMANDS"] {
+        for line in section(page, name).iter().filter(|l| l.starts_with('.')) {
+            surface.options.extend(flags(line));
+        }
+    }
+    for line in section(page, "COMMANDS") {
+        if let Some(rest) = line.strip_prefix(".It Cm ") {
+            let words = rest.split_whitespace();
+            let command: Vec<_> = words.take_while(|w| *w != "Ar" && *w != "Op").collect();
+            surface.commands.insert(command.join(" "));
+        }
+    }
+    surface
+}
+
+#[test]
+fn options_and_commands_of_help_and_page_are_the_same() {
+    let mut wrong = Vec::new();
+    for program in PROGRAMS {
+        let mut said = Surface::default();
+        read_help(program, &[], &mut said);
+        let written = read_page(&page(&format!("{program}.1")));
+        let mut compare = |kind: &str, help: &BTreeSet<String>, page: &BTreeSet<String>| {
+            let only = |a: &BTreeSet<String>, b: &BTreeSet<String>| a.difference(b).cloned().collect::<Vec<_>>();
+            let (missing, extra) = (only(help, page), only(page, help));
+            if !missing.is_empty() || !extra.is_empty() {
+                wrong.push(format!(
+                    "{program}, {kind}: not in the page {missing:?}, not in --help {extra:?}"
+                ));
+            }
+        };
+        compare("options", &said.options, &written.options);
+        compare("commands", &said.commands, &written.commands);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn help_fits_a_screen_and_begins_with_examples() {
+    for program in PROGRAMS {
+        let help = help(program, &[]);
+        assert!(help.lines().count() <= 50, "{program}: {} lines", help.lines().count());
+        let examples = help.find(&format!("  {program}"));
+        let options = help.find("Options:");
+        assert!(
+            examples.is_some() && examples < options,
+            "{program}: no example first\n{help}"
+        );
+    }
+}
+
+#[test]
+fn every_reference_has_a_target() {
+    for path in pages() {
+        let text = fs::read_to_string(&path).unwrap();
+        let own: BTreeSet<_> = text
+            .lines()
+            .filter_map(|l| l.strip_prefix(".Sh ").or_else(|| l.strip_prefix(".Ss ")))
+            .collect();
+        for line in text.lines() {
+            if let Some(rest) = line.strip_prefix(".Xr ") {
+                let words: Vec<_> = rest.split_whitespace().take(2).collect();
+                let target = words.join(" ");
+                let there = root().join("man").join(words.join(".")).exists();
+                assert!(
+                    there || FOREIGN.contains(&target.as_str()),
+                    "{}: {target}",
+                    path.display()
+                );
+            }
+            if let Some(rest) = line.strip_prefix(".Sx ") {
+                let target = rest.trim_end_matches([' ', '.', ',', ';', ')']);
+                assert!(own.contains(target), "{}: no section {target}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn exit_statuses_of_every_page_are_those_of_the_programs() {
+    let all: Vec<u8> = exit::ALL.iter().map(|(status, _)| *status).collect();
+    for path in pages().iter().filter(|p| !p.ends_with("ring.5")) {
+        let text = fs::read_to_string(path).unwrap();
+        let listed: Vec<u8> = section(&text, "EXIT STATUS")
+            .iter()
+            .filter_map(|l| l.strip_prefix(".It ")?.parse().ok())
+            .collect();
+        assert_eq!(listed, all, "{}", path.display());
+    }
+}
+
+#[test]
+fn every_code_is_listed_under_its_exit_status() {
+    let text = page("ring.7");
+    let mut listed = BTreeMap::new();
+    let mut status = 0;
+    for line in section(&text, "ERROR CODES") {
+        if let Some(number) = line.strip_prefix(".Ss Status ") {
+            status = number.parse().unwrap();
+        } else if let Some(code) = line.strip_prefix(".It Dv ") {
+            listed.insert(code.to_owned(), status);
+        }
+    }
+    let known: BTreeMap<_, _> = Code::ALL.iter().map(|c| (c.as_str().to_owned(), c.exit())).collect();
+    assert_eq!(listed, known);
+}
+
+#[test]
+fn comments_refer_to_sections_that_exist() {
+    let mut wrong = Vec::new();
+    for program in PROGRAMS {
+        let mut files = Vec::new();
+        sources(&root().join(program).join("src"), &mut files);
+        for file in files {
+            for (page_name, heading) in citations(&fs::read_to_string(&file).unwrap()) {
+                let text = page(&page_name);
+                let there = text.lines().any(|l| {
+                    let title = l.strip_prefix(".Sh ").or_else(|| l.strip_prefix(".Ss ")).unwrap_or("");
+                    !title.is_empty() && heading.starts_with(&title.to_uppercase())
+                });
+                if !there {
+                    wrong.push(format!("{}: {page_name} has no {heading}", file.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn sources(dir: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, files);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// `ring-hook(1), DECISION RULES` in a comment gives the page and the capital words behind the comma.
+fn citations(source: &str) -> Vec<(String, String)> {
+    let comments: Vec<_> = source
+        .lines()
+        .filter_map(|l| {
+            let l = l.trim_start();
+            l.strip_prefix("//!")
+                .or_else(|| l.strip_prefix("///"))
+                .or_else(|| l.strip_prefix("//"))
+        })
+        .map(str::trim)
+        .collect();
+    let text = comments.join(" ");
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices("), ") {
+        let before = &text[..at];
+        let start = before
+            .rfind([' ', '('])
+            .map_or(0, |i| if before.as_bytes()[i] == b'(' { i } else { i + 1 });
+        let Some((name, number)) = before[before[..start].rfind(' ').map_or(0, |i| i + 1)..].rsplit_once('(') else {
+            continue;
+        };
+        let name = name.trim_start_matches(['(', '`']);
+        if !(name == "ring" || PROGRAMS.contains(&name)) || !matches!(number, "1" | "5" | "7") {
+            continue;
+        }
+        let heading: Vec<_> = text[at + 3..]
+            .split(' ')
+            .take_while(|w| w.chars().any(char::is_uppercase) && !w.chars().any(char::is_lowercase))
+            .collect();
+        let heading = heading.join(" ");
+        let heading = heading.trim_end_matches(|c: char| !c.is_alphanumeric());
+        if !heading.is_empty() {
+            found.push((format!("{name}.{number}"), heading.to_owned()));
+        }
+    }
+    found
+}
+
+/// The commands of a page's EXAMPLES: what stands behind `$ `, up to a line that does not end in a backslash.
+fn examples(page: &str) -> Vec<String> {
+    let mut commands: Vec<String> = Vec::new();
+    let mut open = false;
+    for line in section(page, "EXAMPLES") {
+        let start = line.strip_prefix("$ ");
+        if start.is_none() && !open {
+            continue;
+        }
+        let line = start
+            .unwrap_or(line)
+            .replace("\\e", "\\")
+            .replace("\\(aq", "'")
+            .replace("\\-", "-");
+        let (line, more) = match line.strip_suffix('\\') {
+            Some(line) => (line.to_owned(), true),
+            None => (line, false),
+        };
+        match start {
+            Some(_) => commands.push(line),
+            None => commands.last_mut().unwrap().push_str(&line),
+        }
+        open = more;
+    }
+    commands
+}
+
+#[test]
+fn every_example_runs() {
+    for path in pages() {
+        let text_of_page = fs::read_to_string(&path).unwrap();
+        let commands = examples(&text_of_page);
+        assert!(!commands.is_empty(), "{} has no example", path.display());
+        let home = Home::new();
+        for command in commands {
+            if command.contains("jq ") && !has("jq") {
+                eprintln!("skipped, no jq: {command}");
+                continue;
+            }
+            let out = home.command("sh").args(["-c", &command]).output().unwrap();
+            assert!(
+                out.status.success(),
+                "{}: {command}\n{:?}\n{}{}",
+                path.display(),
+                out.status,
+                text(&out.stdout),
+                text(&out.stderr)
+            );
+        }
+    }
+}
+
+#[test]
+fn mandoc_has_nothing_to_say() {
+    if !has("mandoc") {
+        eprintln!("skipped: mandoc is not installed");
+        return;
+    }
+    let out = Command::new("mandoc")
+        .args(["-Tlint", "-W", "warning"])
+        .args(pages())
+        .output()
+        .unwrap();
+    assert!(out.status.success(), "{}", text(&out.stdout));
+}
