@@ -1,10 +1,13 @@
 //! Replacing a file: temporary file in the same directory, write, rename. A reader sees the old bytes or the new ones.
+//!
+//! A process that is killed in between leaves the old file and at most one temporary one, whose name begins with
+//! [`TEMP_PREFIX`]; `ring-scan gc` sweeps those.
 
 use crate::state_dir::make_private;
-use std::fs::File;
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a replacement promises beyond being whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,29 +25,67 @@ pub const TEMP_PREFIX: &str = ".tmp-";
 ///
 /// # Errors
 /// Those of the system. The old file is then untouched and the temporary one removed.
-#[allow(clippy::disallowed_methods, reason = "this is the one place that renames")]
 pub fn replace(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
-    let dir = path
-        .parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let named = |dir: &Path| {
-        tempfile::Builder::new()
-            .prefix(TEMP_PREFIX)
-            .permissions(std::fs::Permissions::from_mode(0o600))
-            .tempfile_in(dir)
+    swap(path, bytes, durability, None)
+}
+
+/// Replaces a file that belongs to a person or to another program (settings): a link stays a link and what it names is
+/// replaced, the mode is kept. Synced.
+///
+/// # Errors
+/// As [`replace`].
+pub fn replace_foreign(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let real = followed(path)?;
+    let mode = match fs::metadata(&real) {
+        Ok(found) => Some(found.permissions()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+        Err(e) => return Err(e),
     };
-    let mut temp = match named(dir) {
+    swap(&real, bytes, Durability::Synced, mode)
+}
+
+/// The file behind a chain of links, also if that file is not there yet.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    let mut at = path.to_owned();
+    for _ in 0..40 {
+        match fs::read_link(&at) {
+            Ok(to) => at = folder(&at).join(to),
+            Err(e) if matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::NotFound) => return Ok(at),
+            Err(e) => return Err(e),
+        }
+    }
+    Err(io::Error::from(rustix::io::Errno::LOOP))
+}
+
+fn folder(path: &Path) -> &Path {
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
+}
+
+fn temporary(dir: &Path) -> io::Result<tempfile::NamedTempFile> {
+    tempfile::Builder::new()
+        .prefix(TEMP_PREFIX)
+        .permissions(Permissions::from_mode(0o600))
+        .tempfile_in(dir)
+}
+
+fn swap(path: &Path, bytes: &[u8], durability: Durability, mode: Option<Permissions>) -> io::Result<()> {
+    let dir = folder(path);
+    let mut temp = match temporary(dir) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
             make_private(dir)?;
-            named(dir)?
+            temporary(dir)?
         }
         other => other?,
     };
     temp.write_all(bytes)?;
+    if let Some(mode) = mode {
+        temp.as_file().set_permissions(mode)?;
+    }
     if durability == Durability::Synced {
         temp.as_file().sync_all()?;
     }
+    // renames; a failure drops the temporary file, which removes it
     temp.persist(path).map_err(|e| e.error)?;
     if durability == Durability::Synced {
         File::open(dir)?.sync_all()?;
