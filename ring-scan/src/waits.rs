@@ -1,0 +1,166 @@
+//! Waits of a hook row: which of them newer evidence has ended, and how an open one is shown (ring-scan(1), WAITS).
+//!
+//! A hook row learns of a request, and often not of its end: "No" and Esc fire no hook. What ends a wait is always
+//! something that somebody wrote down later than it began; silence, bookkeeping lines and file times end nothing.
+
+use crate::board::Waiting;
+use crate::merge::{Facts, IDLE_BELIEVED_MS, Live, Word};
+use ring_hook::agent;
+use ring_hook::row::Wait;
+use ring_hook::tail::{Kind, Tail};
+use ring_session::time::Ms;
+
+/// What ended the wait; none: it stands. `live` is the live record, if it counts.
+pub fn ended_by(wait: &Wait, facts: &Facts, live: Option<&Live>) -> Option<&'static str> {
+    let since = wait.since_ms;
+    let tail = facts.tail;
+    match wait.owner.as_str() {
+        "foreground" if is_of_stop(wait) => {
+            // The turn is over by nature: only a new one ends its question.
+            live.filter(|l| l.word == Word::Busy)
+                .map(|_| "a live record: busy")
+                .or_else(|| marked(tail, since, &[Kind::Start, Kind::Interrupted, Kind::Denied]))
+        }
+        "foreground" => moved_on(live, since, facts.now)
+            .or_else(|| {
+                use Kind::{Denied, End, Failed, Interrupted, Start};
+                marked(tail, since, &[Start, Interrupted, Denied, End, Failed])
+            })
+            .or_else(|| answered(tail, since)),
+        "unknown" => marked(tail, since, &[Kind::Start, Kind::Interrupted, Kind::End]),
+        owner => {
+            let shows_children = facts.agent == agent::CLAUDE;
+            live.filter(|_| shows_children)
+                .and_then(|l| moved_on(Some(l), since, facts.now))
+                .or_else(|| child_went_on(owner, since, facts))
+        }
+    }
+}
+
+fn is_of_stop(wait: &Wait) -> bool {
+    wait.rule == "stop_question" || wait.event == "Stop"
+}
+
+/// A live record that was written after the request and says anything but waiting. Idle counts once it is believed.
+fn moved_on(live: Option<&Live>, since: Ms, now: Ms) -> Option<&'static str> {
+    let live = live.filter(|l| l.ms > since)?;
+    match live.word {
+        Word::Busy => Some("a later live record: busy"),
+        Word::Shell => Some("a later live record: shell"),
+        Word::Idle if now - live.ms >= IDLE_BELIEVED_MS => Some("a later live record: idle"),
+        Word::Idle | Word::Waiting(_) => None,
+    }
+}
+
+fn marked(tail: Option<&Tail>, since: Ms, kinds: &[Kind]) -> Option<&'static str> {
+    tail.filter(|t| t.ms > since && kinds.contains(&t.kind))
+        .map(|_| "a later turn mark of the transcript")
+}
+
+/// A tool result or answer of later, and no call is open: the one that asked has been answered.
+fn answered(tail: Option<&Tail>, since: Ms) -> Option<&'static str> {
+    tail.filter(|t| matches!(t.kind, Kind::Busy | Kind::Plain) && t.answered_ms > since && t.open_tools == 0)
+        .map(|_| "a later tool result or answer")
+}
+
+fn child_went_on(owner: &str, since: Ms, facts: &Facts) -> Option<&'static str> {
+    let id = owner.strip_prefix("agent:")?;
+    facts
+        .children
+        .iter()
+        .find(|c| c.id == id)
+        .filter(|c| c.ms > since && matches!(c.kind, Kind::Busy | Kind::End | Kind::Interrupted | Kind::Failed))
+        .map(|_| "the child's own record")
+}
+
+/// A wait of a hook row as the board shows it.
+pub fn shown(wait: &Wait) -> Waiting {
+    Waiting {
+        id: wait.id.clone(),
+        kind: wait.kind.clone(),
+        detail: wait.detail.clone(),
+        owner: wait.owner.clone(),
+        owner_type: wait.agent_type.clone(),
+        since_ms: wait.since_ms,
+    }
+}
+
+/// What a live record that says waiting is waiting for.
+pub struct Asked {
+    /// The shown one first.
+    pub waits: Vec<Waiting>,
+    /// Event of the hook that told what is asked.
+    pub event: Option<String>,
+}
+
+/// The words of a live record say that somebody is asked, seldom what. A wait of the hook row knows, else its only
+/// pending request; a menu or an offer on the screen (`dialog open`) has nothing to do with a pending request.
+pub fn asked(facts: &Facts, live: &Live, words: &str, left: Vec<Waiting>) -> Asked {
+    if let Some(first) = left.first() {
+        let event = facts
+            .hook
+            .and_then(|h| h.view.waits.iter().find(|w| w.id == first.id))
+            .map(|w| w.event.clone());
+        return Asked { waits: left, event };
+    }
+    let mut wait = Waiting {
+        id: format!("{}-{}", live.source, live.ms),
+        kind: kind_of(words).into(),
+        detail: words.into(),
+        owner: "foreground".into(),
+        owner_type: String::new(),
+        since_ms: live.ms,
+    };
+    let pending = facts.hook.map_or(&[][..], |h| &h.row.pending);
+    let mut event = None;
+    if let ([pending], false) = (pending, words == "dialog open") {
+        let child = pending.owner.strip_prefix("agent:");
+        let known = child.and_then(|id| facts.hook?.row.children.iter().find(|c| c.id == id));
+        wait.owner_type = known.map_or_else(String::new, |c| c.kind.clone());
+        wait.owner.clone_from(&pending.owner);
+        wait.kind.clone_from(&pending.kind);
+        wait.detail.clone_from(&pending.detail);
+        event = Some("PermissionRequest".to_owned());
+    }
+    Asked {
+        waits: vec![wait],
+        event,
+    }
+}
+
+/// The kind that a live record's words mean.
+fn kind_of(words: &str) -> &'static str {
+    const KINDS: [(&str, &str); 6] = [
+        ("plan", "plan"),
+        ("permission", "permission"),
+        ("sandbox", "permission"),
+        ("worker", "permission"),
+        ("question", "question"),
+        ("elicitation", "question"),
+    ];
+    KINDS
+        .iter()
+        .find(|(word, _)| words.split(|c: char| !c.is_ascii_alphanumeric()).any(|w| w == *word))
+        .map_or("input", |(_, kind)| kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::kind_of;
+
+    #[test]
+    fn c5_the_words_of_a_live_record_have_a_kind() {
+        for (words, kind) in [
+            ("permission prompt", "permission"),
+            ("sandbox request", "permission"),
+            ("worker request", "permission"),
+            ("plan approval", "plan"),
+            ("question", "question"),
+            ("input needed", "input"),
+            ("dialog open", "input"),
+            ("explanation", "input"),
+        ] {
+            assert_eq!(kind_of(words), kind, "{words}");
+        }
+    }
+}
