@@ -56,6 +56,9 @@ pub struct Tail {
     pub error: String,
     /// Title, by the format's own order of preference; empty if what was read has none.
     pub title: String,
+    /// Title that the person gave (Claude: custom-title), which goes before every other; empty: none. [`Tail::title`]
+    /// holds it too if it is the best one.
+    pub custom_title: String,
     /// First prompt, if the start of the file was read.
     pub first_prompt: String,
     /// Model.
