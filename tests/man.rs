@@ -1,5 +1,7 @@
 //! The man pages say what the programs do: options, commands, exit statuses, codes, settings, examples.
 
+#![allow(clippy::unwrap_used, reason = "a page that cannot be read has failed")]
+
 mod harness;
 
 use harness::{Home, bin, has, text};
