@@ -4,7 +4,9 @@
 //! The protocol of the files is described in ring(5), the rules of the command line in ring(7). Nothing here prints,
 //! exits or reads `argv`: output goes to a writer that the caller gives.
 
+pub mod append;
 pub mod command_line;
+pub mod error_log;
 pub mod events;
 pub mod exit;
 pub mod lock;

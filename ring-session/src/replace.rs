@@ -44,6 +44,20 @@ pub fn replace_foreign(path: &Path, bytes: &[u8]) -> io::Result<()> {
     swap(&real, bytes, Durability::Synced, mode)
 }
 
+/// Renames `path` to `path` with `.1` behind it, in place of an older one: how a log is kept within its size.
+///
+/// # Errors
+/// Those of the system; a file that is missing is none.
+#[allow(clippy::disallowed_methods, reason = "this is the one place that renames")]
+pub fn set_aside(path: &Path) -> io::Result<()> {
+    let mut old = path.as_os_str().to_owned();
+    old.push(".1");
+    match fs::rename(path, old) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
 /// The file behind a chain of links, also if that file is not there yet.
 fn followed(path: &Path) -> io::Result<PathBuf> {
     let mut at = path.to_owned();

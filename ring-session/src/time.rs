@@ -58,6 +58,11 @@ pub fn parse_iso(text: &str) -> Option<Ms> {
     text.trim().parse::<jiff::Timestamp>().ok().map(|t| t.as_millisecond())
 }
 
+/// A moment as ISO 8601 in UTC, for logs. A moment that no calendar has is its number of milliseconds.
+pub fn iso(ms: Ms) -> String {
+    jiff::Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |t| t.to_string())
+}
+
 /// A span for people: `4s`, `12m`, `3h`, `2d`.
 pub fn human_span(ms: Ms) -> String {
     let s = ms.max(0) / 1000;
