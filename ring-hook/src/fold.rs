@@ -13,6 +13,13 @@ pub fn fold(text: &str) -> String {
         .collect()
 }
 
+/// The first character of the folded text; NUL if it is empty.
+pub fn initial(text: &str) -> char {
+    text.chars()
+        .find(|c| !silent(*c))
+        .map_or('\0', |c| c.to_ascii_lowercase())
+}
+
 /// Whether two texts are the same when folded; allocates nothing.
 pub fn same(a: &str, b: &str) -> bool {
     let mut x = a.chars().filter(|c| !silent(*c)).map(|c| c.to_ascii_lowercase());

@@ -7,7 +7,6 @@
 use ring_session::{Code, Refusal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use std::fmt::Write;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -70,12 +69,12 @@ impl Scanner {
             }
             at += 1;
             match byte {
-                b'{' if self.depth > 0 || self.mark % 3 == 0 => self.depth += 1,
+                b'{' if self.depth > 0 || self.mark.is_multiple_of(3) => self.depth += 1,
                 _ if self.depth == 0 => {
                     let of_mark = self.mark < 3 && byte == BYTE_ORDER_MARK[self.mark];
                     if of_mark {
                         self.mark += 1;
-                    } else if !matches!(byte, b' ' | b'\t' | b'\r' | b'\n') || self.mark % 3 != 0 {
+                    } else if !matches!(byte, b' ' | b'\t' | b'\r' | b'\n') || !self.mark.is_multiple_of(3) {
                         self.bad = true;
                     }
                 }
@@ -239,8 +238,7 @@ pub fn repair(text: &str) -> String {
                 }
             }
             c if in_text && c < ' ' => {
-                // writing to a String cannot fail
-                let _: std::fmt::Result = write!(out, "\\u{:04x}", u32::from(c));
+                out.push_str(&format!("\\u{:04x}", u32::from(c)));
             }
             c => out.push(c),
         }

@@ -18,6 +18,8 @@ pub struct Object<'a> {
 #[derive(Debug)]
 struct Member<'a> {
     name: Cow<'a, str>,
+    /// First letter of the folded name: most look-ups end there.
+    initial: char,
     value: Value<'a>,
 }
 
@@ -33,13 +35,8 @@ const MEMBERS_LIMIT: usize = 4096;
 impl<'a> Object<'a> {
     /// The object that is all of `text`. None if it is anything else, or not JSON.
     pub fn parse(text: &'a str) -> Option<Object<'a>> {
-        Object::parse_where(text, |_| true)
-    }
-
-    /// The same with only those members whose name `wanted` takes; the others are read over.
-    pub fn parse_where(text: &'a str, wanted: fn(&str) -> bool) -> Option<Object<'a>> {
         let mut reader = serde_json::Deserializer::from_str(text);
-        let object = reader.deserialize_map(Members(wanted)).ok()?;
+        let object = reader.deserialize_map(Members).ok()?;
         reader.end().ok()?;
         Some(object)
     }
@@ -47,10 +44,11 @@ impl<'a> Object<'a> {
     /// The values under a name: exact spelling first, then others that fold to it, in the order of the object.
     pub fn named<'s>(&'s self, name: &'s str) -> impl Iterator<Item = Value<'a>> + use<'a, 's> {
         let exact = self.members.iter().filter(move |m| m.name == name);
+        let initial = fold::initial(name);
         let folded = self
             .members
             .iter()
-            .filter(move |m| m.name != name && fold::same(&m.name, name));
+            .filter(move |m| m.initial == initial && m.name != name && fold::same(&m.name, name));
         exact.chain(folded).map(|m| m.value)
     }
 
@@ -173,7 +171,7 @@ fn unicode_escape(rest: &str) -> (char, &str) {
     }
 }
 
-struct Members(fn(&str) -> bool);
+struct Members;
 
 impl<'de> Visitor<'de> for Members {
     type Value = Object<'de>;
@@ -185,14 +183,18 @@ impl<'de> Visitor<'de> for Members {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
         let mut members: Vec<Member<'de>> = Vec::with_capacity(24);
         while let Some(Name(name)) = map.next_key()? {
-            if name.len() > NAME_LIMIT || members.len() >= MEMBERS_LIMIT || !(self.0)(&name) {
+            if name.len() > NAME_LIMIT || members.len() >= MEMBERS_LIMIT {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             }
             let value = Value(map.next_value::<&'de RawValue>()?.get());
             match members.iter_mut().find(|m| m.name == name) {
                 Some(earlier) => earlier.value = value,
-                None => members.push(Member { name, value }),
+                None => members.push(Member {
+                    initial: fold::initial(&name),
+                    name,
+                    value,
+                }),
             }
         }
         Ok(Object { members })

@@ -4,11 +4,17 @@
 //! Everything that decides is a function of values and a `now`. Nothing here prints, exits or reads `argv`.
 
 pub mod agent;
+pub mod decide;
+pub mod dialect;
 pub mod event;
 pub mod fold;
 pub mod intake;
 pub mod json;
+pub mod key;
+pub mod normalise;
+pub mod payload;
 pub mod question;
 pub mod row;
+pub mod summary;
 pub mod tail;
 pub mod view;

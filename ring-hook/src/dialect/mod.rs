@@ -1,0 +1,243 @@
+//! Dialects: what each agent's payloads look like, as data (ring-hook(1), AGENTS).
+//!
+//! A dialect names the marks by which a payload is known, the agent's own event names and what they stand for, and its
+//! own field names. What is the same for all agents stands in `event.rs` and `payload.rs`.
+
+mod adapters;
+mod claude;
+mod codex;
+mod editors;
+mod google;
+mod others;
+
+use crate::event::Name;
+use crate::fold;
+use crate::json::{Object, Value};
+use crate::payload::Field;
+
+/// One agent's way of speaking.
+#[derive(Debug)]
+pub struct Dialect {
+    /// The agent's canonical id; empty: none of its own.
+    pub agent: &'static str,
+    /// Each of these alone proves the agent, whatever `--agent` says.
+    pub strong: &'static [Mark],
+    /// Each of these proves it only against `--agent claude-code` or none: files made for Claude are run by others.
+    pub weak: &'static [Mark],
+    /// Own event names, compared folded, before the canonical ones. A `*` at the end stands for anything.
+    pub events: &'static [(&'static str, Name)],
+    /// Event names whose meaning hangs on a field: name, field (a path), folded value, meaning. Before `events`.
+    pub variants: &'static [(&'static str, &'static str, &'static str, Name)],
+    /// Own field names, before the common ones.
+    pub fields: &'static [(Field, &'static [&'static str])],
+    /// Own notification types and what they stand for.
+    pub notifications: &'static [(&'static str, &'static str)],
+    /// Own names of tools that ask the person.
+    pub ask_tools: &'static [&'static str],
+    /// The field that proves that UserPromptSubmit comes from a person; empty: it always does.
+    pub prompt_proof: &'static str,
+}
+
+/// A mark: all its signs are there.
+pub type Mark = &'static [Sign];
+
+/// One thing that a payload shows.
+#[derive(Debug)]
+pub enum Sign {
+    /// Exactly this member, not null.
+    Has(&'static str),
+    /// Exactly this member, a text.
+    Text(&'static str),
+    /// Exactly this member, a number.
+    Number(&'static str),
+    /// Exactly this member with this text.
+    Is(&'static str, &'static str),
+    /// The event's name begins so, and an upper-case letter follows.
+    EventBegins(&'static str),
+    /// The event has this name.
+    Event(&'static str),
+    /// The transcript's path has these whole parts, one behind the other.
+    Transcript(&'static [&'static str]),
+    /// The transcript is one of Codex's rollouts.
+    Rollout,
+}
+
+/// What a dialect has if it says nothing.
+const PLAIN: Dialect = Dialect {
+    agent: "",
+    strong: &[],
+    weak: &[],
+    events: &[],
+    variants: &[],
+    fields: &[],
+    notifications: &[],
+    ask_tools: &[],
+    prompt_proof: "",
+};
+
+/// For agents without a dialect.
+static GENERIC: Dialect = PLAIN;
+
+/// Every dialect, in the order in which marks are tried.
+static DIALECTS: &[&Dialect] = &[
+    &claude::CLAUDE,
+    &codex::CODEX,
+    &google::GEMINI,
+    &google::ANTIGRAVITY,
+    &others::COPILOT,
+    &editors::CURSOR,
+    &adapters::OPENCODE,
+    &adapters::PI,
+    &others::KIMI,
+    &others::QWEN,
+    &others::DROID,
+    &others::GOOSE,
+    &others::KIRO,
+    &adapters::AMP,
+    &editors::CLINE,
+    &others::GROK,
+    &others::VIBE,
+    &others::HERMES,
+    &others::DEVIN,
+    &editors::WINDSURF,
+];
+
+/// The dialect of an agent, by its canonical id; for all others one that knows nothing of its own.
+pub fn of(agent: &str) -> &'static Dialect {
+    DIALECTS.iter().copied().find(|d| d.agent == agent).unwrap_or(&GENERIC)
+}
+
+impl Dialect {
+    /// Whether the agent has a dialect of its own.
+    pub fn is_built_in(&self) -> bool {
+        !self.agent.is_empty()
+    }
+
+    /// What an event of this name stands for, in this payload.
+    pub fn event(&self, native: &str, object: &Object<'_>) -> Name {
+        let variant = self.variants.iter().find(|(name, path, value, _)| {
+            fold::same(name, native) && at(object, path).is_some_and(|v| fold::same(&v, value))
+        });
+        if let Some((.., name)) = variant {
+            return *name;
+        }
+        let own = self.events.iter().find(|(name, _)| match name.strip_suffix('*') {
+            Some(start) => fold::fold(native).starts_with(&fold::fold(start)),
+            None => fold::same(name, native),
+        });
+        own.map(|(_, name)| *name)
+            .or_else(|| Name::of(native))
+            .unwrap_or(Name::Unknown)
+    }
+
+    /// What a notification type stands for, folded.
+    pub fn notification(&self, kind: &str) -> String {
+        let own = self.notifications.iter().find(|(name, _)| fold::same(name, kind));
+        fold::fold(own.map_or(kind, |(_, meaning)| meaning))
+    }
+}
+
+/// The text at a path of at most two names.
+fn at<'a>(object: &Object<'a>, path: &str) -> Option<std::borrow::Cow<'a, str>> {
+    match path.split_once('.') {
+        None => object.named(path).find_map(Value::text),
+        Some((head, name)) => {
+            let inner = object.named(head).find_map(Value::object)?;
+            inner.named(name).find_map(Value::text)
+        }
+    }
+}
+
+/// The agent that the payload's marks prove, if any. `over_weak`: weak marks count too.
+pub fn marked(object: &Object<'_>, over_weak: bool) -> Option<&'static str> {
+    let shown = |marks: &[Mark]| marks.iter().any(|m| m.iter().all(|s| s.is_in(object)));
+    let strong = DIALECTS.iter().find(|d| shown(d.strong));
+    strong
+        .or_else(|| DIALECTS.iter().find(|d| over_weak && shown(d.weak)))
+        .map(|d| d.agent)
+}
+
+impl Sign {
+    fn is_in(&self, object: &Object<'_>) -> bool {
+        let common = |field: Field| {
+            let found = field.names().iter().find_map(|n| object.named(n).find_map(Value::text));
+            found.unwrap_or_default()
+        };
+        match self {
+            Sign::Has(key) => object.exact(key).is_some_and(|v| v.raw() != "null"),
+            Sign::Text(key) => object.exact_text(key).is_some(),
+            Sign::Number(key) => object.exact(key).and_then(Value::number).is_some(),
+            Sign::Is(key, value) => object.exact_text(key).is_some_and(|t| t == *value),
+            Sign::EventBegins(start) => common(Field::Event)
+                .strip_prefix(start)
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase())),
+            Sign::Event(name) => common(Field::Event) == *name,
+            Sign::Transcript(parts) => {
+                let path = common(Field::Transcript);
+                let there: Vec<&str> = path.split('/').collect();
+                // the last part is the file's name
+                there
+                    .split_last()
+                    .is_some_and(|(_, folders)| folders.windows(parts.len()).any(|w| w == *parts))
+            }
+            Sign::Rollout => rollout_thread(&common(Field::Transcript)).is_some(),
+        }
+    }
+}
+
+/// The thread whose rollout this is: `rollout-TIME-ID.jsonl` with TIME as `2026-11-30T12-00-00`.
+pub fn rollout_thread(path: &str) -> Option<&str> {
+    let name = path
+        .rsplit('/')
+        .next()?
+        .strip_prefix("rollout-")?
+        .strip_suffix(".jsonl")?;
+    let (time, id) = (name.get(..19)?, name.get(19..)?.strip_prefix('-')?);
+    let shape = time.bytes().zip(*b"dddd-dd-ddTdd-dd-dd").all(|(b, want)| match want {
+        b'd' => b.is_ascii_digit(),
+        other => b == other,
+    });
+    (shape && !id.is_empty()).then_some(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rollout_is_known_by_the_shape_of_its_name() {
+        assert_eq!(rollout_thread("/c/rollout-2026-11-30T12-00-00-s1.jsonl"), Some("s1"));
+        for path in [
+            "",
+            "/c/rollout-s1.jsonl",
+            "/c/rollout-2026-11-30T12-00-00.jsonl",
+            "/c/x-2026-11-30T12-00-00-s.jsonl",
+        ] {
+            assert_eq!(rollout_thread(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn parts_of_a_transcript_path_count_whole() {
+        let of = |path: &str| {
+            let text = serde_json::json!({"transcript_path": path}).to_string();
+            marked(&Object::parse(&text).unwrap(), true)
+        };
+        assert_eq!(of("/h/.qwen/projects/x/q.jsonl"), Some("qwen"));
+        assert_eq!(of("/h/.gemini/tmp/p/chats/s.jsonl"), Some("gemini"));
+        assert_eq!(of("/h/x.qwen/projects/q.jsonl"), None);
+        assert_eq!(of("/h/.gemini/x/tmp/s.jsonl"), None);
+        assert_eq!(of("/h/.claude/projects/-w--qwen/.factory"), None);
+    }
+
+    #[test]
+    fn every_dialect_is_of_a_known_agent() {
+        for d in DIALECTS {
+            assert!(
+                crate::agent::find(d.agent).is_some_and(|a| a.id == d.agent),
+                "{}",
+                d.agent
+            );
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! A payload's fields by their meaning: every alias that an agent may use, in order (ring-hook(1), FIELDS).
+//!
+//! First alias, then exact spelling, then order in the payload; a value of another type or an empty one is passed over
+//! and the next is tried. A dialect's own names come before the common ones.
+
+use crate::dialect::Dialect;
+use crate::fold;
+use crate::json::{Object, Value};
+use std::borrow::Cow;
+
+/// What a field means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the field of that name")]
+pub enum Field {
+    Event,
+    Session,
+    Cwd,
+    Transcript,
+    Turn,
+    ToolName,
+    UseId,
+    Input,
+    NotificationType,
+    ActionFlag,
+    WaitingFor,
+    ChildId,
+    ChildType,
+    ParentTool,
+    ParentId,
+    LastText,
+    DetailText,
+    Prompt,
+    Agent,
+    Stamp,
+    PermissionMode,
+    Source,
+    Reason,
+    Error,
+    Model,
+    Title,
+    LastAction,
+    Background,
+    Tty,
+    IsInterrupt,
+}
+
+/// The names that agents without a dialect may also use for [`Field::WaitingFor`].
+pub const LOOSE_WAITING_FOR: &[&str] = &["reason", "requires", "interaction", "interaction_type"];
+
+/// The lists that offer a person something to choose from.
+pub const CHOICES: &[&str] = &["questions", "options", "choices"];
+
+impl Field {
+    /// The common names, in order.
+    pub fn names(self) -> &'static [&'static str] {
+        match self {
+            Field::Event => &["hook_event_name", "event", "event_name", "agent_action_name"],
+            Field::Session => &["session_id", "thread_id", "id"],
+            Field::Cwd => &["cwd", "current_working_directory", "working_dir", "workspace_roots"],
+            Field::Transcript => &["transcript_path", "rollout_path"],
+            Field::Turn => &["turn_id", "prompt_id", "generation_id"],
+            Field::ToolName => &["tool_name", "tool"],
+            Field::UseId => &["tool_use_id", "tool_call_id", "call_id"],
+            Field::Input => &["tool_input", "input", "args", "arguments", "parameters", "tool_args"],
+            Field::NotificationType => &["notification_type", "raw_notification_type"],
+            Field::ActionFlag => &[
+                "requires_action",
+                "action_required",
+                "needs_user_action",
+                "requires_input",
+                "interactive",
+            ],
+            Field::WaitingFor => &["waiting_for"],
+            Field::ChildId => &["agent_id", "subagent_id"],
+            Field::ChildType => &["agent_type", "subagent_type"],
+            Field::ParentTool => &["parent_tool_use_id"],
+            Field::ParentId => &["parent_id"],
+            Field::LastText => &[
+                "last_assistant_message",
+                "prompt_response",
+                "assistant_response",
+                "response",
+            ],
+            Field::DetailText => &["message", "prompt", "question"],
+            Field::Prompt => &["prompt", "message"],
+            Field::Agent => &["agent", "provider"],
+            Field::Stamp => &["timestamp"],
+            Field::PermissionMode => &["permission_mode"],
+            Field::Source => &["source"],
+            Field::Reason => &["reason"],
+            Field::Error => &["error"],
+            Field::Model => &["model"],
+            Field::Title => &["session_title", "title"],
+            Field::LastAction => &["last_action"],
+            Field::Background => &["background_tasks"],
+            Field::Tty => &["tty"],
+            Field::IsInterrupt => &["is_interrupt"],
+        }
+    }
+}
+
+/// One payload, read with the names of one dialect.
+pub struct Payload<'a> {
+    object: &'a Object<'a>,
+    dialect: &'static Dialect,
+}
+
+impl<'a> Payload<'a> {
+    /// Reads `object` as `dialect` would.
+    pub fn new(object: &'a Object<'a>, dialect: &'static Dialect) -> Payload<'a> {
+        Payload { object, dialect }
+    }
+
+    /// The object itself.
+    pub fn object(&self) -> &'a Object<'a> {
+        self.object
+    }
+
+    /// The first value of the field that `accept` takes.
+    pub fn find<T>(&self, field: Field, accept: impl Fn(Value<'a>) -> Option<T>) -> Option<T> {
+        let own = self.dialect.fields.iter().filter(|(f, _)| *f == field);
+        own.flat_map(|(_, names)| *names)
+            .chain(field.names())
+            .find_map(|name| self.find_at(name, &accept))
+    }
+
+    /// The same for one name: a member's, or a path of them (`tool_call.name`); `.` is the payload itself.
+    fn find_at<T>(&self, path: &str, accept: impl Fn(Value<'a>) -> Option<T>) -> Option<T> {
+        match path.split_once('.') {
+            None => self.object.named(path).find_map(accept),
+            Some((head, name)) => {
+                let inner = self.object.named(head).find_map(Value::object)?;
+                // the inner object goes, its values are slices of the payload's text
+                inner.named(name).find_map(accept)
+            }
+        }
+    }
+
+    /// A text that is not blank, as sent.
+    pub fn text(&self, field: Field) -> Cow<'a, str> {
+        self.find(field, filled_text).unwrap_or_default()
+    }
+
+    /// A true or false, in any of the ways in which agents write it.
+    pub fn flag(&self, field: Field) -> Option<bool> {
+        self.find(field, flag)
+    }
+
+    /// The tool's input: an object, or its JSON text. Anything else is passed over.
+    pub fn input(&self) -> Option<Input<'a>> {
+        let own = self
+            .dialect
+            .fields
+            .iter()
+            .any(|(f, names)| *f == Field::Input && names.contains(&"."));
+        self.find(Field::Input, |value| {
+            if let Some(object) = value.object() {
+                return Some(Input::Sent(object));
+            }
+            let text = value.text().filter(|t| t.trim_start().starts_with('{'))?;
+            Object::parse(&text)?;
+            Some(Input::AsText(text.into_owned()))
+        })
+        .or(own.then_some(Input::Payload))
+    }
+
+    /// Whether a list that is not empty stands under questions, options or choices.
+    pub fn has_choices(&self) -> bool {
+        has_choices(self.object)
+    }
+}
+
+/// A tool's input.
+pub enum Input<'a> {
+    /// As an object.
+    Sent(Object<'a>),
+    /// As the JSON text of one.
+    AsText(String),
+    /// The payload's own members are the input (Cursor's `beforeShellExecution`).
+    Payload,
+}
+
+/// A text that is not blank, as sent.
+pub fn filled_text(value: Value<'_>) -> Option<Cow<'_, str>> {
+    value.text().filter(|t| !t.trim().is_empty())
+}
+
+/// true, false, 1, 0, or their words; anything else is none.
+pub fn flag(value: Value<'_>) -> Option<bool> {
+    if let Some(known) = value.boolean() {
+        return Some(known);
+    }
+    if let Some(number) = value.number() {
+        return match number {
+            1.0 => Some(true),
+            0.0 => Some(false),
+            _ => None,
+        };
+    }
+    match fold::fold(&value.text()?).as_str() {
+        "1" | "true" | "yes" | "y" | "on" => Some(true),
+        "0" | "false" | "no" | "n" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+/// Whether a list that is not empty stands under questions, options or choices of this object.
+pub fn has_choices(object: &Object<'_>) -> bool {
+    CHOICES.iter().any(|name| object.named(name).any(Value::is_filled_list))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect;
+
+    fn flag_of(text: &str) -> Option<bool> {
+        let object = Object::parse(text).unwrap();
+        Payload::new(&object, dialect::of("claude-code")).flag(Field::ActionFlag)
+    }
+
+    #[test]
+    fn h17_flags_are_found_under_every_alias_and_in_every_writing() {
+        for name in [
+            "requires_action",
+            "actionRequired",
+            "needs-user-action",
+            "RequiresInput",
+            "interactive",
+        ] {
+            for (value, meant) in [
+                ("true", Some(true)),
+                ("1", Some(true)),
+                ("1.0", Some(true)),
+                ("\"on\"", Some(true)),
+                ("\" YES \"", Some(true)),
+                ("0", Some(false)),
+                ("\"off\"", Some(false)),
+                ("2", None),
+                ("null", None),
+                ("[]", None),
+                ("\"maybe\"", None),
+            ] {
+                assert_eq!(flag_of(&format!("{{\"{name}\":{value}}}")), meant, "{name} {value}");
+            }
+        }
+        assert_eq!(flag_of(r#"{"requires_action":2,"interactive":0}"#), Some(false));
+        assert_eq!(flag_of(r#"{"interactive":true,"requires_action":false}"#), Some(false));
+    }
+
+    #[test]
+    fn values_of_another_type_and_empty_ones_are_passed_over() {
+        let object = Object::parse(r#"{"id":"c","thread_id":" ","sessionId":"b","session_id":42}"#).unwrap();
+        let payload = Payload::new(&object, dialect::of("claude-code"));
+        assert_eq!(payload.text(Field::Session), "b");
+    }
+}
