@@ -3,11 +3,14 @@
 //! Command lines are read only of processes whose name may be an agent's, the folder only of agents, open files only of
 //! Codex, the environment only of Claude Code, and of that nothing but `CLAUDE_CONFIG_DIR` is kept.
 
+#[cfg(any(not(target_os = "linux"), test))]
+#[cfg_attr(
+    target_os = "linux",
+    allow(dead_code, reason = "compiled here only so that it is checked")
+)]
+mod portable;
 #[cfg(target_os = "linux")]
 mod proc;
-#[cfg(any(not(target_os = "linux"), test))]
-#[cfg_attr(target_os = "linux", allow(dead_code, reason = "compiled here only so that it is checked"))]
-mod portable;
 
 use ring_hook::agent::{Agent, Role};
 use ring_session::time::Ms;
@@ -159,7 +162,10 @@ fn outside(pid: u32) -> Outside {
         };
     }
     // Where there is no such folder at all, the table itself has told of every process.
-    match ring_session::process::proc_dir().join(pid.to_string()).symlink_metadata() {
+    match ring_session::process::proc_dir()
+        .join(pid.to_string())
+        .symlink_metadata()
+    {
         Ok(_) => Outside::Unreadable,
         Err(_) => Outside::Absent,
     }

@@ -40,7 +40,13 @@ pub fn read() -> Result<Processes, String> {
         if agent::may_be_agent(&process.comm) {
             let found = agent_process(&dir, &process.comm);
             agents |= found.is_some();
-            table.by_pid.insert(pid, Process { agent: found, ..process });
+            table.by_pid.insert(
+                pid,
+                Process {
+                    agent: found,
+                    ..process
+                },
+            );
         } else {
             table.by_pid.insert(pid, process);
         }
@@ -107,9 +113,7 @@ fn agent_process(dir: &Path, comm: &str) -> Option<AgentProcess> {
         role,
         argv,
         cwd: counts.then(|| cwd(dir)).flatten(),
-        config_dir: (counts && agent.id == agent::CLAUDE)
-            .then(|| config_dir(dir))
-            .flatten(),
+        config_dir: (counts && agent.id == agent::CLAUDE).then(|| config_dir(dir)).flatten(),
         open: if counts && agent.id == agent::CODEX {
             open_records(dir)
         } else {
@@ -158,7 +162,12 @@ fn open_records(dir: &Path) -> Vec<PathBuf> {
 /// When this machine was started, by its own clock, in whole seconds.
 fn boot_ms(root: &Path) -> Option<Ms> {
     let stat = fs::read_to_string(root.join("stat")).ok()?;
-    let seconds: Ms = stat.lines().find_map(|l| l.strip_prefix("btime "))?.trim().parse().ok()?;
+    let seconds: Ms = stat
+        .lines()
+        .find_map(|l| l.strip_prefix("btime "))?
+        .trim()
+        .parse()
+        .ok()?;
     Some(seconds * 1000)
 }
 
