@@ -72,18 +72,6 @@ pub struct Source {
     pub took_ms: u64,
     /// What went wrong; empty: nothing.
     pub error: String,
-    /// Files, rows and records that were left out, for `doctor`; not part of the board's JSON.
-    #[serde(skip)]
-    pub skipped: Vec<Skipped>,
-}
-
-/// A file, row or record that a source left out while the others counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Skipped {
-    /// The file.
-    pub path: String,
-    /// In words.
-    pub why: String,
 }
 
 /// One session.

@@ -1,0 +1,71 @@
+//! `doctor`: what is wrong, and what to do. Reads only; never fails.
+
+use crate::context::Context;
+use crate::doctor::{Check, Level, files, hooks, place, reading};
+use crate::format::Look;
+use ring_session::{Refusal, exit, process, text};
+use serde::Serialize;
+use std::io::{self, Write};
+
+#[derive(Serialize)]
+struct Report {
+    ok: bool,
+    checks: Vec<Check>,
+}
+
+/// Prints every check.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for a form that it does not print; `IO` if the output cannot be written.
+pub fn run(context: &Context, out: &mut dyn Write) -> Result<u8, Refusal> {
+    let json = context.human_or_json()?;
+    let mut checks = checks(context);
+    for check in &mut checks {
+        for text in [&mut check.id, &mut check.text, &mut check.hint] {
+            *text = text::for_terminal(text);
+        }
+    }
+    let report = Report { ok: checks.iter().all(|c| c.level == Level::Ok), checks };
+    match json {
+        true => {
+            serde_json::to_writer(&mut *out, &report).map_err(io::Error::from)?;
+            writeln!(out)?;
+        }
+        false => human(&report, &context.look(), out)?,
+    }
+    Ok(exit::DONE)
+}
+
+fn checks(context: &Context) -> Vec<Check> {
+    let board = context.collect(true);
+    let sister = place::sister("ring-hook");
+    let asked = [("--state-dir", Some(context.state.root())), ("--config", context.config_file.as_deref())];
+    let mut checks = reading::sources(&board);
+    checks.extend(reading::findings(&board));
+    checks.extend(hooks::checks(hooks::ask(sister.as_deref(), &asked)));
+    checks.extend(reading::silent(&board));
+    checks.push(place::namespace(process::own_pid_ns()));
+    checks.extend(files::modes(&context.state));
+    checks.extend(reading::settings(&context.settings, &context.problems));
+    checks.push(place::tool("tmux", place::on_path("tmux"), "panes are not named"));
+    checks.push(place::tool("notifier", place::sister("ring-notify"), "nothing rings"));
+    checks.push(files::cleanable(&context.state, &board));
+    checks
+}
+
+fn human(report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let column = report.checks.iter().map(|c| c.id.len()).max().unwrap_or(0);
+    for check in &report.checks {
+        let (word, style) = match check.level {
+            Level::Ok => ("ok   ", &look.palette.working),
+            Level::Warn => ("warn ", &look.palette.idle),
+            Level::Error => ("error", &look.palette.waiting),
+        };
+        let word = if look.colour { style.paint(word) } else { word.to_owned() };
+        writeln!(out, "{word} {:column$}  {}", check.id, check.text)?;
+        if !check.hint.is_empty() {
+            writeln!(out, "      {:column$}  -> {}", "", check.hint)?;
+        }
+    }
+    Ok(())
+}

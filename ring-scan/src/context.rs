@@ -1,0 +1,136 @@
+//! What every command needs of its surroundings: settings, state, clock, terminal.
+
+use crate::NAME;
+use crate::board::{Board, Request, collect};
+use crate::format::colour::{self, Palette};
+use crate::format::words::{Lang, Markers};
+use crate::format::{Form, Look};
+use ring_session::command_line::{Color, Place};
+use ring_session::settings::Problem;
+use ring_session::time::now_ms;
+use ring_session::{Code, Refusal, Settings, StateDir, text};
+use std::collections::BTreeSet;
+use std::io::{IsTerminal, Write, stderr, stdout};
+use std::path::PathBuf;
+
+/// Columns of a terminal that does not tell them.
+const COLUMNS: usize = 80;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Context {
+    pub state: StateDir,
+    pub settings: Settings,
+    pub problems: Vec<Problem>,
+    pub config_file: Option<PathBuf>,
+    pub form: Form,
+    color: Color,
+}
+
+impl Context {
+    /// Reads the settings and says on stderr what is wrong with them.
+    pub fn new(place: &Place, form: Form, color: Color) -> Context {
+        let (settings, mut problems) = place.settings();
+        let config_file = place.config_file();
+        let file = config_file.as_ref().map(|f| f.display().to_string()).unwrap_or_default();
+        problems.extend(colour::unknown(&settings.colors).into_iter().map(|(key, value)| Problem {
+            file: file.clone(),
+            line: 0,
+            key: format!("colors.{key}"),
+            text: format!("{value:?} is no colour; nothing is coloured by it"),
+        }));
+        problems.iter().for_each(|p| warn(&told(p)));
+        Context { state: place.state(), settings, problems, config_file, form, color }
+    }
+
+    /// The board as it is now.
+    pub fn collect(&self, all: bool) -> Board {
+        collect(&Request { all }, &self.settings, &self.state, now_ms())
+    }
+
+    /// How the board is to look on this output.
+    pub fn look(&self) -> Look {
+        let terminal = stdout().is_terminal();
+        let variable = |name: &str| std::env::var_os(name);
+        Look {
+            width: size(terminal).0,
+            colour: self.color.wanted(terminal, variable),
+            palette: Palette::new(&self.settings.colors),
+            markers: Markers::of(&self.settings.markers),
+            lang: Lang::of(&self.settings.lang, variable),
+            legend: self.settings.legend && terminal,
+            ..Look::default()
+        }
+    }
+
+    /// Refuses the forms that only a board has.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT`.
+    pub fn human_or_json(&self) -> Result<bool, Refusal> {
+        human_or_json(self.form)
+    }
+}
+
+/// Whether JSON is wanted, where only that and `human` make sense.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for another form.
+pub fn human_or_json(form: Form) -> Result<bool, Refusal> {
+    match form {
+        Form::Human => Ok(false),
+        Form::Json => Ok(true),
+        _ => Err(Refusal::new(Code::InvalidArgument, "this command prints human or json; see ring-scan --help")),
+    }
+}
+
+/// Columns and lines of the terminal; without one, what `COLUMNS` says (a parent with its own screen sets it).
+pub fn size(terminal: bool) -> (Option<usize>, Option<usize>) {
+    let told = std::env::var("COLUMNS").ok().and_then(|v| v.trim().parse().ok()).filter(|c| *c > 0);
+    if !terminal {
+        return (told, None);
+    }
+    match rustix::termios::tcgetwinsize(stdout()) {
+        Ok(size) if size.ws_col > 0 => (Some(size.ws_col.into()), Some(size.ws_row.into()).filter(|r| *r > 0)),
+        _ => (told.or(Some(COLUMNS)), None),
+    }
+}
+
+/// A problem of the settings on one line.
+pub fn told(p: &Problem) -> String {
+    let line = if p.line > 0 { format!("{}:", p.line) } else { String::new() };
+    let key = if p.key.is_empty() { String::new() } else { format!(" {}:", p.key) };
+    format!("{}:{line}{key} {}", p.file, p.text)
+}
+
+/// One line on stderr, made harmless. Nobody may be listening there, which is no failure.
+pub fn warn(line: &str) {
+    writeln!(stderr(), "{NAME}: {}", text::for_terminal(line)).unwrap_or_default();
+}
+
+/// Names each source that failed, once.
+#[derive(Debug, Default)]
+pub struct Failures {
+    told: BTreeSet<String>,
+}
+
+impl Failures {
+    /// Tells what is new; a source that works again may fail again. With a table on the same screen that says it
+    /// already, nothing is told twice.
+    pub fn tell(&mut self, board: &Board, form: Form) {
+        let on_screen = form == Form::Human && stdout().is_terminal() && stderr().is_terminal();
+        let failed: BTreeSet<String> = board
+            .sources
+            .iter()
+            .filter(|s| s.state == "failed" || s.state == "slow")
+            .map(|s| match s.error.is_empty() {
+                true => format!("{}: {}", s.name, s.state),
+                false => format!("{}: {}", s.name, s.error),
+            })
+            .collect();
+        if !on_screen {
+            failed.difference(&self.told).for_each(|line| warn(line));
+        }
+        self.told = failed;
+    }
+}

@@ -1,0 +1,214 @@
+//! Waiting for the next reason to look: a file event, a moment in time, a signal, a reader that went away.
+//!
+//! One `poll` on an inotify descriptor, a pipe that signal handlers write to, and stdout. Where there is no inotify,
+//! only time and signals wake.
+
+use super::places::Place;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGWINCH};
+use signal_hook::{flag, low_level};
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Why the wait is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Woken {
+    /// Something was written.
+    Files,
+    /// The time is over.
+    Time,
+    /// The terminal has another size.
+    Resized,
+    /// SIGINT: the person has seen enough.
+    Interrupted,
+    /// SIGTERM or SIGHUP.
+    Killed(i32),
+    /// Nobody reads stdout any more.
+    ReaderGone,
+}
+
+/// See the module.
+pub struct Wake {
+    files: files::Files,
+    signals: UnixStream,
+    last: Arc<AtomicUsize>,
+}
+
+impl Wake {
+    /// Watches `places` and catches signals from now on.
+    ///
+    /// # Errors
+    /// Those of the system, for signals. Files that cannot be watched are looked at by time.
+    pub fn new(places: Vec<Place>) -> io::Result<Wake> {
+        let (signals, end) = UnixStream::pair()?;
+        signals.set_nonblocking(true)?;
+        let last = Arc::new(AtomicUsize::new(0));
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGWINCH] {
+            if signal != SIGWINCH {
+                flag::register_usize(signal, Arc::clone(&last), signal as usize)?;
+            }
+            low_level::pipe::register(signal, end.try_clone()?)?;
+        }
+        Ok(Wake { files: files::Files::new(places), signals, last })
+    }
+
+    /// Watches folders that were made since.
+    pub fn refresh(&mut self) {
+        self.files.refresh();
+    }
+
+    /// Waits for at most `limit`.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn wait(&mut self, limit: Duration) -> io::Result<Woken> {
+        let end = std::time::Instant::now() + limit;
+        loop {
+            if let Some(woken) = self.signal() {
+                return Ok(woken);
+            }
+            let left = end.saturating_duration_since(std::time::Instant::now());
+            let stdout = io::stdout();
+            let mut fds = vec![
+                PollFd::new(&self.signals, PollFlags::IN),
+                // asked for nothing, poll tells only of errors: of a pipe, that its reader is gone
+                PollFd::new(&stdout, PollFlags::empty()),
+            ];
+            fds.extend(self.files.descriptor().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+            let time = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+            match poll(&mut fds, Some(&time)) {
+                Err(Errno::INTR) => continue,
+                Err(e) => return Err(e.into()),
+                Ok(0) => return Ok(Woken::Time),
+                Ok(_) => {}
+            }
+            let gone = fds[1].revents().intersects(PollFlags::ERR | PollFlags::HUP);
+            let written = fds.get(2).is_some_and(|f| !f.revents().is_empty());
+            if gone {
+                return Ok(Woken::ReaderGone);
+            }
+            if written && self.files.drain() {
+                return Ok(Woken::Files);
+            }
+        }
+    }
+
+    fn signal(&mut self) -> Option<Woken> {
+        let mut bytes = [0; 64];
+        // empty is an error here, and means that no signal came
+        let came = self.signals.read(&mut bytes).unwrap_or(0) > 0;
+        match self.last.load(Ordering::SeqCst) as i32 {
+            0 if came => Some(Woken::Resized),
+            0 => None,
+            SIGINT => Some(Woken::Interrupted),
+            signal => Some(Woken::Killed(signal)),
+        }
+    }
+}
+
+/// Ends this process as `signal` would have without a handler, so that its parent sees 128+n.
+pub fn end_by(signal: i32) -> io::Result<()> {
+    low_level::emulate_default_handler(signal)
+}
+
+#[cfg(target_os = "linux")]
+mod files {
+    use super::Place;
+    use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init};
+    use std::collections::BTreeMap;
+    use std::ffi::OsStr;
+    use std::mem::MaybeUninit;
+    use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+    use std::os::unix::ffi::OsStrExt;
+
+    /// File events by inotify(7).
+    pub struct Files {
+        inotify: Option<OwnedFd>,
+        places: Vec<Place>,
+        /// Watch descriptor to place.
+        watched: BTreeMap<i32, usize>,
+    }
+
+    impl Files {
+        /// Watches what is there of `places`.
+        pub fn new(places: Vec<Place>) -> Files {
+            let inotify = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok();
+            let mut files = Files { inotify, places, watched: BTreeMap::new() };
+            files.refresh();
+            files
+        }
+
+        /// Watches what has come since. A folder that is watched already keeps its watch.
+        pub fn refresh(&mut self) {
+            let Some(fd) = &self.inotify else { return };
+            let what = WatchFlags::MODIFY
+                | WatchFlags::CREATE
+                | WatchFlags::DELETE
+                | WatchFlags::MOVED_TO
+                | WatchFlags::MOVED_FROM
+                | WatchFlags::DELETE_SELF
+                | WatchFlags::ONLYDIR;
+            for (i, place) in self.places.iter().enumerate() {
+                if let Ok(wd) = add_watch(fd, &place.folder, what) {
+                    self.watched.insert(wd, i);
+                }
+            }
+        }
+
+        pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+            self.inotify.as_ref().map(AsFd::as_fd)
+        }
+
+        /// Takes all events; tells whether one counts.
+        pub fn drain(&mut self) -> bool {
+            let Some(fd) = &self.inotify else { return false };
+            let mut counts = false;
+            let mut buffer = [MaybeUninit::uninit(); 4096];
+            let mut reader = Reader::new(fd, &mut buffer);
+            while let Ok(event) = reader.next() {
+                if event.events().contains(ReadFlags::IGNORED) {
+                    self.watched.remove(&event.wd());
+                }
+                let place = self.watched.get(&event.wd()).and_then(|i| self.places.get(*i));
+                let name = event.file_name().map(|n| OsStr::from_bytes(n.to_bytes()));
+                counts |= event.events().contains(ReadFlags::QUEUE_OVERFLOW)
+                    || match (place, name) {
+                        (Some(place), Some(name)) if place.only.is_empty() => !name.as_bytes().starts_with(b"."),
+                        (Some(place), Some(name)) => place.only.iter().any(|n| n == name),
+                        (Some(_), None) => true,
+                        (None, _) => false,
+                    };
+            }
+            counts
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod files {
+    use super::Place;
+    use std::os::fd::BorrowedFd;
+
+    /// No file events: time wakes.
+    pub struct Files;
+
+    impl Files {
+        pub fn new(_: Vec<Place>) -> Files {
+            Files
+        }
+
+        pub fn refresh(&mut self) {}
+
+        pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+            None
+        }
+
+        pub fn drain(&mut self) -> bool {
+            false
+        }
+    }
+}
