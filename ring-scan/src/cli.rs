@@ -96,7 +96,13 @@ pub enum ConfigAction {
 #[derive(Args, Clone, Debug, Default)]
 pub struct FilterArgs {
     /// Only waiting, working, idle or ended
-    #[arg(long, value_enum, value_name = "S,..", value_delimiter = ',', hide_possible_values = true)]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "S,..",
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
     pub status: Vec<Status>,
     /// Only these agents
     #[arg(long, value_name = "A,..", value_delimiter = ',')]
@@ -165,7 +171,11 @@ impl FilterArgs {
     /// # Errors
     /// `INVALID_ARGUMENT` for a host name that no machine has and that could be an option of another program.
     pub fn filter(&self, show_all: bool, here: Option<PathBuf>) -> Result<Filter, Refusal> {
-        if let Some(bad) = self.host.iter().find(|h| h.is_empty() || h.starts_with('-') || h.contains(char::is_whitespace)) {
+        if let Some(bad) = self
+            .host
+            .iter()
+            .find(|h| h.is_empty() || h.starts_with('-') || h.contains(char::is_whitespace))
+        {
             return Err(Refusal::new(Code::InvalidArgument, format!("bad host name {bad:?}")));
         }
         let mut cwd = Vec::new();

@@ -32,15 +32,29 @@ impl Context {
     pub fn new(place: &Place, form: Form, color: Color) -> Context {
         let (settings, mut problems) = place.settings();
         let config_file = place.config_file();
-        let file = config_file.as_ref().map(|f| f.display().to_string()).unwrap_or_default();
-        problems.extend(colour::unknown(&settings.colors).into_iter().map(|(key, value)| Problem {
-            file: file.clone(),
-            line: 0,
-            key: format!("colors.{key}"),
-            text: format!("{value:?} is no colour; nothing is coloured by it"),
-        }));
+        let file = config_file
+            .as_ref()
+            .map(|f| f.display().to_string())
+            .unwrap_or_default();
+        problems.extend(
+            colour::unknown(&settings.colors)
+                .into_iter()
+                .map(|(key, value)| Problem {
+                    file: file.clone(),
+                    line: 0,
+                    key: format!("colors.{key}"),
+                    text: format!("{value:?} is no colour; nothing is coloured by it"),
+                }),
+        );
         problems.iter().for_each(|p| warn(&told(p)));
-        Context { state: place.state(), settings, problems, config_file, form, color }
+        Context {
+            state: place.state(),
+            settings,
+            problems,
+            config_file,
+            form,
+            color,
+        }
     }
 
     /// The board as it is now.
@@ -80,13 +94,19 @@ pub fn human_or_json(form: Form) -> Result<bool, Refusal> {
     match form {
         Form::Human => Ok(false),
         Form::Json => Ok(true),
-        _ => Err(Refusal::new(Code::InvalidArgument, "this command prints human or json; see ring-scan --help")),
+        _ => Err(Refusal::new(
+            Code::InvalidArgument,
+            "this command prints human or json; see ring-scan --help",
+        )),
     }
 }
 
 /// Columns and lines of the terminal; without one, what `COLUMNS` says (a parent with its own screen sets it).
 pub fn size(terminal: bool) -> (Option<usize>, Option<usize>) {
-    let told = std::env::var("COLUMNS").ok().and_then(|v| v.trim().parse().ok()).filter(|c| *c > 0);
+    let told = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|v| v.trim().parse().ok())
+        .filter(|c| *c > 0);
     if !terminal {
         return (told, None);
     }
@@ -98,8 +118,16 @@ pub fn size(terminal: bool) -> (Option<usize>, Option<usize>) {
 
 /// A problem of the settings on one line.
 pub fn told(p: &Problem) -> String {
-    let line = if p.line > 0 { format!("{}:", p.line) } else { String::new() };
-    let key = if p.key.is_empty() { String::new() } else { format!(" {}:", p.key) };
+    let line = if p.line > 0 {
+        format!("{}:", p.line)
+    } else {
+        String::new()
+    };
+    let key = if p.key.is_empty() {
+        String::new()
+    } else {
+        format!(" {}:", p.key)
+    };
     format!("{}:{line}{key} {}", p.file, p.text)
 }
 

@@ -23,11 +23,23 @@ use std::process::ExitCode;
 const NAME: &str = "ring-scan";
 
 fn main() -> ExitCode {
-    command_line::run(NAME, std::env::args_os(), &mut std::io::stdout().lock(), &mut std::io::stderr(), run)
+    command_line::run(
+        NAME,
+        std::env::args_os(),
+        &mut std::io::stdout().lock(),
+        &mut std::io::stderr(),
+        run,
+    )
 }
 
 fn run(cli: Cli, out: &mut Output<'_>) -> Result<u8, Refusal> {
-    let Cli { place, format, color, board, command } = cli;
+    let Cli {
+        place,
+        format,
+        color,
+        board,
+        command,
+    } = cli;
     let context = || Context::new(&place, format, color);
     match command {
         None => print(&context(), &board, out),

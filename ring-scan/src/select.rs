@@ -85,7 +85,11 @@ impl Filter {
 
     /// Whether anything but the state ENDED is left out.
     pub fn leaves_out(&self) -> bool {
-        !(self.status.is_empty() && self.agent.is_empty() && self.cwd.is_empty() && self.project.is_empty() && self.host.is_empty())
+        !(self.status.is_empty()
+            && self.agent.is_empty()
+            && self.cwd.is_empty()
+            && self.project.is_empty()
+            && self.host.is_empty())
             || self.limit == Some(0)
     }
 
@@ -122,11 +126,13 @@ pub fn select(mut board: Board, filter: &Filter) -> Board {
 /// The order of two rows: never equal for two keys, so equal data give equal output.
 pub fn order(a: &Session, b: &Session, sort: Sort) -> Ordering {
     let by_status = || {
-        rank(&a.status).cmp(&rank(&b.status)).then_with(|| match a.status.as_str() {
-            // the longest wait is the most urgent; of the rest the newest change is of most interest
-            "waiting" => a.since_ms.cmp(&b.since_ms),
-            _ => b.since_ms.cmp(&a.since_ms),
-        })
+        rank(&a.status)
+            .cmp(&rank(&b.status))
+            .then_with(|| match a.status.as_str() {
+                // the longest wait is the most urgent; of the rest the newest change is of most interest
+                "waiting" => a.since_ms.cmp(&b.since_ms),
+                _ => b.since_ms.cmp(&a.since_ms),
+            })
     };
     let first = match sort {
         Sort::Status => Ordering::Equal,
@@ -145,7 +151,11 @@ pub fn order(a: &Session, b: &Session, sort: Sort) -> Ordering {
 /// # Errors
 /// `SESSION_NOT_FOUND`; `AMBIGUOUS` with the candidates.
 pub fn find<'a>(sessions: &'a [Session], id: &str) -> Result<&'a Session, Refusal> {
-    let names = |s: &'a Session| [&s.key, &s.session_id, &s.record, &s.name].into_iter().filter(|n| !n.is_empty());
+    let names = |s: &'a Session| {
+        [&s.key, &s.session_id, &s.record, &s.name]
+            .into_iter()
+            .filter(|n| !n.is_empty())
+    };
     let matching = |test: &dyn Fn(&str) -> bool| -> Vec<&'a Session> {
         sessions.iter().filter(|s| names(s).any(|n| test(n))).collect()
     };
@@ -163,12 +173,18 @@ pub fn find<'a>(sessions: &'a [Session], id: &str) -> Result<&'a Session, Refusa
             Code::SessionNotFound,
             format!("no session {id:?}; a beginning needs {SHORTEST} characters or more"),
         )),
-        [] => Err(Refusal::new(Code::SessionNotFound, format!("no session {id:?}; ring-scan --all lists them"))),
+        [] => Err(Refusal::new(
+            Code::SessionNotFound,
+            format!("no session {id:?}; ring-scan --all lists them"),
+        )),
         _ => {
             let keys: Vec<&str> = found.iter().map(|s| s.key.as_str()).collect();
             let more = if keys.len() > CANDIDATES { ", ..." } else { "" };
             let listed = keys[..keys.len().min(CANDIDATES)].join(", ");
-            Err(Refusal::new(Code::Ambiguous, format!("{id:?} is several sessions: {listed}{more}")).with("candidates", keys))
+            Err(
+                Refusal::new(Code::Ambiguous, format!("{id:?} is several sessions: {listed}{more}"))
+                    .with("candidates", keys),
+            )
         }
     }
 }

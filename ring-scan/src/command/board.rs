@@ -13,9 +13,14 @@ use std::io::Write;
 /// `INVALID_ARGUMENT`; `IO` if the output cannot be written.
 pub fn run(context: &Context, args: &BoardArgs, out: &mut dyn Write) -> Result<u8, Refusal> {
     if args.repeat.interval.is_some() || args.repeat.count.is_some() {
-        return Err(Refusal::new(Code::InvalidArgument, "--interval and --count go with --watch"));
+        return Err(Refusal::new(
+            Code::InvalidArgument,
+            "--interval and --count go with --watch",
+        ));
     }
-    let filter = args.filter.filter(context.settings.show_all, std::env::current_dir().ok())?;
+    let filter = args
+        .filter
+        .filter(context.settings.show_all, std::env::current_dir().ok())?;
     let board = context.collect(filter.wants_ended());
     Failures::default().tell(&board, context.form);
     let board = select(board, &filter);

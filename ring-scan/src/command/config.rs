@@ -30,7 +30,14 @@ pub fn run(place: &Place, form: Form, action: Option<&ConfigAction>, out: &mut d
             tell(&problems);
             let file = file.map(|f| f.display().to_string()).unwrap_or_default();
             match json {
-                true => line(out, &Listed { schema: 1, file, settings: &entries })?,
+                true => line(
+                    out,
+                    &Listed {
+                        schema: 1,
+                        file,
+                        settings: &entries,
+                    },
+                )?,
                 false => table(out, &file, &entries)?,
             }
         }
@@ -44,7 +51,10 @@ pub fn run(place: &Place, form: Form, action: Option<&ConfigAction>, out: &mut d
         }
         Some(ConfigAction::Set { key, value }) => {
             let file = file.ok_or_else(|| {
-                Refusal::new(Code::InvalidArgument, "no home folder; name the settings file with --config")
+                Refusal::new(
+                    Code::InvalidArgument,
+                    "no home folder; name the settings file with --config",
+                )
             })?;
             settings::set(&place.state(), &file, key, value)?;
             let (entry, problems) = settings::get(Some(&file), key)?;
@@ -89,7 +99,11 @@ fn table(out: &mut dyn Write, file: &str, entries: &[Entry]) -> Result<(), Refus
         let origin = match entry.value == entry.default {
             _ if entry.origin == "default" => "default".to_owned(),
             true => text::for_terminal(&entry.origin),
-            false => format!("{} (default {})", text::for_terminal(&entry.origin), shown(&entry.default)),
+            false => format!(
+                "{} (default {})",
+                text::for_terminal(&entry.origin),
+                shown(&entry.default)
+            ),
         };
         writeln!(out, "{key:keys$}  {value}{}  {origin}", blanks(&value, values))?;
     }

@@ -25,7 +25,10 @@ pub fn run(context: &Context, out: &mut dyn Write) -> Result<u8, Refusal> {
             *text = text::for_terminal(text);
         }
     }
-    let report = Report { ok: checks.iter().all(|c| c.level == Level::Ok), checks };
+    let report = Report {
+        ok: checks.iter().all(|c| c.level == Level::Ok),
+        checks,
+    };
     match json {
         true => {
             serde_json::to_writer(&mut *out, &report).map_err(io::Error::from)?;
@@ -39,7 +42,10 @@ pub fn run(context: &Context, out: &mut dyn Write) -> Result<u8, Refusal> {
 fn checks(context: &Context) -> Vec<Check> {
     let board = context.collect(true);
     let sister = place::sister("ring-hook");
-    let asked = [("--state-dir", Some(context.state.root())), ("--config", context.config_file.as_deref())];
+    let asked = [
+        ("--state-dir", Some(context.state.root())),
+        ("--config", context.config_file.as_deref()),
+    ];
     let mut checks = reading::sources(&board);
     checks.extend(reading::findings(&board));
     checks.extend(hooks::checks(hooks::ask(sister.as_deref(), &asked)));
@@ -61,7 +67,11 @@ fn human(report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> {
             Level::Warn => ("warn ", &look.palette.idle),
             Level::Error => ("error", &look.palette.waiting),
         };
-        let word = if look.colour { style.paint(word) } else { word.to_owned() };
+        let word = if look.colour {
+            style.paint(word)
+        } else {
+            word.to_owned()
+        };
         writeln!(out, "{word} {:column$}  {}", check.id, check.text)?;
         if !check.hint.is_empty() {
             writeln!(out, "      {:column$}  -> {}", "", check.hint)?;

@@ -34,21 +34,33 @@ pub fn run(context: &Context, id: &str, out: &mut dyn Write) -> Result<u8, Refus
 }
 
 fn document(s: &Session, out: &mut dyn Write) -> io::Result<()> {
-    let explained =
-        Explained { key: &s.key, status: &s.status, rule: &s.rule, facts: &s.chain.facts, rules: &s.chain.rules };
+    let explained = Explained {
+        key: &s.key,
+        status: &s.status,
+        rule: &s.rule,
+        facts: &s.chain.facts,
+        rules: &s.chain.rules,
+    };
     serde_json::to_writer(&mut *out, &explained)?;
     writeln!(out)
 }
 
 fn human(s: &Session, now: Ms, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let marked = format!("{} {}", look.markers.of_status(&s.status), look.lang.status(&s.status));
-    let marked = if look.colour { look.palette.status(&s.status).paint(&marked) } else { marked };
+    let marked = if look.colour {
+        look.palette.status(&s.status).paint(&marked)
+    } else {
+        marked
+    };
     writeln!(out, "{marked}  {}  by rule {}", s.key, s.rule)?;
     writeln!(out, "facts")?;
     let longest = |names: &mut dyn Iterator<Item = &str>| names.map(str::len).max().unwrap_or(0);
     let column = longest(&mut s.chain.facts.iter().map(|f| f.source.as_str()));
     for fact in &s.chain.facts {
-        let age = fact.at_ms.map(|at| format!("  {} ago", human_span(now - at))).unwrap_or_default();
+        let age = fact
+            .at_ms
+            .map(|at| format!("  {} ago", human_span(now - at)))
+            .unwrap_or_default();
         writeln!(out, "  {:column$}  {}{age}", fact.source, fact.fact)?;
     }
     writeln!(out, "rules")?;

@@ -43,15 +43,28 @@ pub fn run(context: &Context, id: &str, out: &mut dyn Write) -> Result<u8, Refus
 }
 
 fn document(s: &Session, out: &mut dyn Write) -> io::Result<()> {
-    let children = s.chain.children.iter().map(|(id, kind, state)| Child { id, kind, state });
-    let shown = Shown { session: s, all_waits: &s.chain.waits, children: children.collect(), paths: &s.chain.paths };
+    let children = s
+        .chain
+        .children
+        .iter()
+        .map(|(id, kind, state)| Child { id, kind, state });
+    let shown = Shown {
+        session: s,
+        all_waits: &s.chain.waits,
+        children: children.collect(),
+        paths: &s.chain.paths,
+    };
     serde_json::to_writer(&mut *out, &shown)?;
     writeln!(out)
 }
 
 fn human(s: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let marked = format!("{} {}", look.markers.of_status(&s.status), look.lang.status(&s.status));
-    let marked = if look.colour { look.palette.status(&s.status).paint(&marked) } else { marked };
+    let marked = if look.colour {
+        look.palette.status(&s.status).paint(&marked)
+    } else {
+        marked
+    };
     writeln!(out, "{marked}  {}  for {}", s.key, human_span(s.age_ms))?;
     let of = |n: u32, total: u32| format!("{n} of {total}");
     let process = match s.process.pid {
@@ -81,11 +94,22 @@ fn human(s: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{name:12} {value}")?;
     }
     let waits = s.chain.waits.iter().map(|w| {
-        let who = if w.owner_type.is_empty() { &w.owner } else { &w.owner_type };
+        let who = if w.owner_type.is_empty() {
+            &w.owner
+        } else {
+            &w.owner_type
+        };
         format!("{}  {}  ({who}, since {})", w.kind, w.detail, human_span(since(s, w)))
     });
     list("waits", waits, out)?;
-    list("child", s.chain.children.iter().map(|(id, kind, state)| format!("{kind}  {state}  {id}")), out)?;
+    list(
+        "child",
+        s.chain
+            .children
+            .iter()
+            .map(|(id, kind, state)| format!("{kind}  {state}  {id}")),
+        out,
+    )?;
     list("file", s.chain.paths.iter().cloned(), out)
 }
 

@@ -29,16 +29,27 @@ pub fn run(context: &Context, args: &BoardArgs, out: &mut dyn Write) -> Result<u
         return Err(Refusal::new(Code::InvalidArgument, text));
     }
     if args.exit_status {
-        return Err(Refusal::new(Code::InvalidArgument, "--exit-status does not go with a watch"));
+        return Err(Refusal::new(
+            Code::InvalidArgument,
+            "--exit-status does not go with a watch",
+        ));
     }
-    let filter = args.filter.filter(context.settings.show_all, std::env::current_dir().ok())?;
+    let filter = args
+        .filter
+        .filter(context.settings.show_all, std::env::current_dir().ok())?;
     let interval = span(args.repeat.interval.unwrap_or(context.settings.interval_ms)).max(PAUSE);
     let wake = Wake::new(places(&context.settings, &context.state))?;
     let in_place = context.form == Form::Human && screen::can(stdout().is_terminal(), std::env::var_os("TERM"));
     if in_place {
         write!(out, "{}", screen::ENTER)?;
     }
-    let printer = Printer { context, args, filter: &filter, in_place, last: None };
+    let printer = Printer {
+        context,
+        args,
+        filter: &filter,
+        in_place,
+        last: None,
+    };
     let end = watch(context, &filter, interval, args.repeat.count, wake, printer, out);
     if in_place {
         // whatever went wrong, the terminal is given back
@@ -86,7 +97,12 @@ fn watch(
             }
         }
         let limit = board.wake_ms.map(|at| span(at - board.now_ms));
-        let limit = [Some(interval), limit, held].into_iter().flatten().min().unwrap_or(interval).max(PAUSE);
+        let limit = [Some(interval), limit, held]
+            .into_iter()
+            .flatten()
+            .min()
+            .unwrap_or(interval)
+            .max(PAUSE);
         before = Some(board);
         match wake.wait(limit)? {
             // a burst of events is looked at once
@@ -124,9 +140,15 @@ impl Printer<'_> {
     }
 
     fn changes(&mut self, shown: Board, all: &Board) -> io::Result<Option<Vec<u8>>> {
-        let changes = self.last.as_ref().map_or_else(|| snapshot(&shown), |last| between(&last.board, &shown, all));
+        let changes = self
+            .last
+            .as_ref()
+            .map_or_else(|| snapshot(&shown), |last| between(&last.board, &shown, all));
         let first = self.last.is_none();
-        self.last = Some(Last { board: shown, text: Vec::new() });
+        self.last = Some(Last {
+            board: shown,
+            text: Vec::new(),
+        });
         let mut lines = Vec::new();
         for mut change in changes {
             inert::session(&mut change.session);
@@ -140,11 +162,17 @@ impl Printer<'_> {
     fn frame(&mut self, shown: Board) -> io::Result<Option<Vec<u8>>> {
         let (_, height) = size(true);
         let mut text = Vec::new();
-        let look = Look { height, ..look(self.context, self.args, self.filter) };
+        let look = Look {
+            height,
+            ..look(self.context, self.args, self.filter)
+        };
         format::write(self.context.form, &shown, &look, &mut text)?;
         let text = screen::frame(&String::from_utf8_lossy(&text)).into_bytes();
         let news = self.last.as_ref().is_none_or(|last| last.text != text);
-        self.last = Some(Last { board: shown, text: text.clone() });
+        self.last = Some(Last {
+            board: shown,
+            text: text.clone(),
+        });
         Ok(news.then_some(text))
     }
 
@@ -161,7 +189,10 @@ impl Printer<'_> {
         look.header = false;
         format::write(self.context.form, &at_rest(&shown), &look, &mut rest)?;
         let news = self.last.as_ref().is_none_or(|last| last.text != rest);
-        self.last = Some(Last { board: shown, text: rest });
+        self.last = Some(Last {
+            board: shown,
+            text: rest,
+        });
         Ok(news.then_some(text))
     }
 }

@@ -17,8 +17,17 @@ const OLD_TEMP: Ms = 3_600_000;
 
 /// Folders wider than 0700 and files wider than 0600.
 pub fn modes(state: &StateDir) -> Vec<Check> {
-    let wide: Vec<PathBuf> = entries(state).into_iter().filter(|(_, m)| m.permissions().mode() & 0o077 != 0).map(|(p, _)| p).collect();
-    let named = wide.iter().take(3).map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ");
+    let wide: Vec<PathBuf> = entries(state)
+        .into_iter()
+        .filter(|(_, m)| m.permissions().mode() & 0o077 != 0)
+        .map(|(p, _)| p)
+        .collect();
+    let named = wide
+        .iter()
+        .take(3)
+        .map(|p| p.display().to_string())
+        .collect::<Vec<_>>()
+        .join(", ");
     let more = wide.len().saturating_sub(3);
     let text = match more {
         0 => format!("others may read {named}"),
@@ -26,7 +35,11 @@ pub fn modes(state: &StateDir) -> Vec<Check> {
     };
     let checks = match wide.is_empty() {
         true => Vec::new(),
-        false => vec![Check::warn("dirs.mode", text, format!("chmod -R go= {}", state.root().display()))],
+        false => vec![Check::warn(
+            "dirs.mode",
+            text,
+            format!("chmod -R go= {}", state.root().display()),
+        )],
     };
     or_ok(checks, "dirs.mode", "only you may read the state")
 }
@@ -36,7 +49,12 @@ pub fn cleanable(state: &StateDir, board: &Board) -> Check {
     let old = |m: &Metadata| board.now_ms - m.mtime().saturating_mul(1000) > OLD_TEMP;
     let temporary = entries(state)
         .iter()
-        .filter(|(p, m)| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with(TEMP_PREFIX)) && m.is_file() && old(m))
+        .filter(|(p, m)| {
+            p.file_name()
+                .is_some_and(|n| n.to_string_lossy().starts_with(TEMP_PREFIX))
+                && m.is_file()
+                && old(m)
+        })
         .count();
     let ended = board
         .sessions
@@ -45,7 +63,10 @@ pub fn cleanable(state: &StateDir, board: &Board) -> Check {
         .count();
     match (temporary, ended) {
         (0, 0) => Check::ok("cleanable", "nothing"),
-        _ => Check::ok("cleanable", format!("{temporary} temporary files, {ended} rows that ended more than 7 days ago")),
+        _ => Check::ok(
+            "cleanable",
+            format!("{temporary} temporary files, {ended} rows that ended more than 7 days ago"),
+        ),
     }
 }
 
@@ -60,7 +81,13 @@ fn entries(state: &StateDir) -> Vec<(PathBuf, Metadata)> {
         Err(_) => false,
     };
     if add(state.root().to_owned()) {
-        for folder in [state.root().to_owned(), state.status(), state.sessions(), state.board(), state.notify()] {
+        for folder in [
+            state.root().to_owned(),
+            state.status(),
+            state.sessions(),
+            state.board(),
+            state.notify(),
+        ] {
             list(&folder).into_iter().for_each(|p| {
                 add(p);
             });
@@ -70,5 +97,7 @@ fn entries(state: &StateDir) -> Vec<(PathBuf, Metadata)> {
 }
 
 fn list(folder: &Path) -> Vec<PathBuf> {
-    fs::read_dir(folder).map(|d| d.take(ENTRIES).flatten().map(|e| e.path()).collect()).unwrap_or_default()
+    fs::read_dir(folder)
+        .map(|d| d.take(ENTRIES).flatten().map(|e| e.path()).collect())
+        .unwrap_or_default()
 }

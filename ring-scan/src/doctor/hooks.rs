@@ -11,7 +11,7 @@ use std::time::Duration;
 /// How long `ring-hook status` may take.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// What ring-hook(1), STATUS, prints. Members that are not used are not named.
+/// What `ring-hook status` prints (ring-hook(1), COMMANDS). Members that are not used are not named.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Status {
@@ -65,20 +65,30 @@ fn run(command: &mut Command) -> Result<Vec<u8>, String> {
         child.kill().map_err(told)?;
     }
     child.wait().map_err(told)?;
-    bytes.map_err(|_| "ring-hook status: no answer in 5 s".to_owned())?.map_err(told)
+    bytes
+        .map_err(|_| "ring-hook status: no answer in 5 s".to_owned())?
+        .map_err(told)
 }
 
 /// One check or more for each agent.
 pub fn checks(status: Result<Status, String>) -> Vec<Check> {
     match status {
-        Err(why) => vec![Check::warn("hooks", why, "without it nothing is known about hooks; install ring-hook beside ring-scan")],
+        Err(why) => vec![Check::warn(
+            "hooks",
+            why,
+            "without it nothing is known about hooks; install ring-hook beside ring-scan",
+        )],
         Ok(status) if status.agents.is_empty() => vec![Check::ok("hooks", "no agent with hooks is installed")],
         Ok(status) => status.agents.iter().flat_map(of_agent).collect(),
     }
 }
 
 fn of_agent(a: &Agent) -> Vec<Check> {
-    let version = if a.version.is_empty() { "version unknown".to_owned() } else { format!("version {}", a.version) };
+    let version = if a.version.is_empty() {
+        "version unknown".to_owned()
+    } else {
+        format!("version {}", a.version)
+    };
     let id = format!("hooks.{}", a.agent);
     let install = format!("ring-hook install --agent {}", a.agent);
     let listed = [("stale", &a.stale), ("missing", &a.missing)]
@@ -92,13 +102,32 @@ fn of_agent(a: &Agent) -> Vec<Check> {
         state => Check::warn(id, format!("{state} in {}, {version}{listed}", a.file), install),
     }];
     let each = |id: &str, texts: &[String], hint: &str| -> Vec<Check> {
-        texts.iter().map(|t| Check::warn(id, format!("{}: {t}", a.agent), hint)).collect()
+        texts
+            .iter()
+            .map(|t| Check::warn(id, format!("{}: {t}", a.agent), hint))
+            .collect()
     };
-    checks.extend(each("hooks.foreign", &a.foreign, "another program answers or hears the same event"));
-    checks.extend(each("hooks.double", &a.doubled, "the same hook stands there twice; run ring-hook install"));
+    checks.extend(each(
+        "hooks.foreign",
+        &a.foreign,
+        "another program answers or hears the same event",
+    ));
+    checks.extend(each(
+        "hooks.double",
+        &a.doubled,
+        "the same hook stands there twice; run ring-hook install",
+    ));
     if !a.unknown.is_empty() {
-        let text = format!("{} {version} does not know {} in {}", a.agent, a.unknown.join(", "), a.file);
-        checks.push(Check { level: Level::Error, ..Check::warn("hooks.names", text, "the agent stops at its start; take them out") });
+        let text = format!(
+            "{} {version} does not know {} in {}",
+            a.agent,
+            a.unknown.join(", "),
+            a.file
+        );
+        checks.push(Check {
+            level: Level::Error,
+            ..Check::warn("hooks.names", text, "the agent stops at its start; take them out")
+        });
     }
     checks.extend(each("hooks.policy", &a.hints, ""));
     checks
@@ -109,7 +138,10 @@ mod tests {
     use super::*;
 
     fn told(json: &str) -> Vec<(String, Level, String)> {
-        checks(Ok(serde_json::from_str(json).unwrap())).into_iter().map(|c| (c.id, c.level, c.text)).collect()
+        checks(Ok(serde_json::from_str(json).unwrap()))
+            .into_iter()
+            .map(|c| (c.id, c.level, c.text))
+            .collect()
     }
 
     #[test]
@@ -120,7 +152,10 @@ mod tests {
         );
         assert_eq!((told[0].0.as_str(), told[0].1), ("hooks.claude-code", Level::Ok));
         assert_eq!((told[1].0.as_str(), told[1].1), ("hooks.names", Level::Error));
-        assert!(told[1].2.contains("2.1.197") && told[1].2.contains("PreSkillShellCommand"), "{told:?}");
+        assert!(
+            told[1].2.contains("2.1.197") && told[1].2.contains("PreSkillShellCommand"),
+            "{told:?}"
+        );
     }
 
     #[test]
@@ -137,6 +172,9 @@ mod tests {
     #[test]
     fn c61_without_ring_hook_doctor_says_so() {
         let found = checks(ask(None, &[]));
-        assert_eq!((found[0].level, found[0].text.as_str()), (Level::Warn, "ring-hook not found"));
+        assert_eq!(
+            (found[0].level, found[0].text.as_str()),
+            (Level::Warn, "ring-hook not found")
+        );
     }
 }

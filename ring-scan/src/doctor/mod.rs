@@ -34,12 +34,22 @@ pub struct Check {
 impl Check {
     /// A check that found nothing to do.
     pub fn ok(id: impl Into<String>, text: impl Into<String>) -> Check {
-        Check { id: id.into(), level: Level::Ok, text: text.into(), hint: String::new() }
+        Check {
+            id: id.into(),
+            level: Level::Ok,
+            text: text.into(),
+            hint: String::new(),
+        }
     }
 
     /// A check that found something.
     pub fn warn(id: impl Into<String>, text: impl Into<String>, hint: impl Into<String>) -> Check {
-        Check { id: id.into(), level: Level::Warn, text: text.into(), hint: hint.into() }
+        Check {
+            id: id.into(),
+            level: Level::Warn,
+            text: text.into(),
+            hint: hint.into(),
+        }
     }
 }
 

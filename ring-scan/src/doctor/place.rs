@@ -14,7 +14,10 @@ pub fn namespace(pid_ns: u64) -> Check {
     match pid_ns {
         0 => Check::ok(id, "no pid namespaces here"),
         FIRST_PID_NS => Check::ok(id, "not in a container"),
-        n => Check::ok(id, format!("in a container (pid namespace {n}); sessions outside it are shown as foreign")),
+        n => Check::ok(
+            id,
+            format!("in a container (pid namespace {n}); sessions outside it are shown as foreign"),
+        ),
     }
 }
 
@@ -26,11 +29,14 @@ pub fn sister(name: &str) -> Option<PathBuf> {
 
 /// The first program of that name on the search path.
 pub fn on_path(name: &str) -> Option<PathBuf> {
-    env::split_paths(&env::var_os("PATH")?).map(|dir| dir.join(name)).find(|p| runs(p))
+    env::split_paths(&env::var_os("PATH")?)
+        .map(|dir| dir.join(name))
+        .find(|p| runs(p))
 }
 
 fn runs(path: &Path) -> bool {
-    path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+    path.metadata()
+        .is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }
 
 /// A program that is of use and not required.

@@ -132,7 +132,11 @@ fn colour(word: &str) -> Option<Colour> {
     if let Some(n) = named(word) {
         return Some(Colour::Named(n));
     }
-    if let Some(n) = word.strip_prefix("bright_").or_else(|| word.strip_prefix("bright")).and_then(named) {
+    if let Some(n) = word
+        .strip_prefix("bright_")
+        .or_else(|| word.strip_prefix("bright"))
+        .and_then(named)
+    {
         return Some(Colour::Named(8 + n));
     }
     if let Some(shade) = word.strip_prefix("grey").or_else(|| word.strip_prefix("gray")) {
@@ -145,7 +149,10 @@ fn colour(word: &str) -> Option<Colour> {
         let part = |i: usize| u8::from_str_radix(&hex[i..i + 2], 16).ok();
         return Some(Colour::Rgb(part(0)?, part(2)?, part(4)?));
     }
-    let digits = word.strip_prefix("colour").or_else(|| word.strip_prefix("color")).unwrap_or(word);
+    let digits = word
+        .strip_prefix("colour")
+        .or_else(|| word.strip_prefix("color"))
+        .unwrap_or(word);
     digits.trim_matches(['(', ')']).parse().ok().map(Colour::Fixed)
 }
 
@@ -192,7 +199,11 @@ mod tests {
             ("grey50", "\u{1b}[38;5;244mx\u{1b}[0m", "fg=colour244"),
             ("grey3", "\u{1b}[38;5;232mx\u{1b}[0m", "fg=colour232"),
             ("bright_blue", "\u{1b}[94mx\u{1b}[0m", "fg=brightblue"),
-            ("Underline #0a0b0c on white", "\u{1b}[4;38;2;10;11;12;47mx\u{1b}[0m", "fg=#0a0b0c,bg=white,underscore"),
+            (
+                "Underline #0a0b0c on white",
+                "\u{1b}[4;38;2;10;11;12;47mx\u{1b}[0m",
+                "fg=#0a0b0c,bg=white,underscore",
+            ),
             ("color(208)", "\u{1b}[38;5;208mx\u{1b}[0m", "fg=colour208"),
             ("", "x", ""),
             ("none", "x", ""),

@@ -32,14 +32,22 @@ pub fn write(board: &Board, look: &Look, out: &mut dyn Write) -> io::Result<()> 
         writeln!(out, "{line}")?;
     }
     if shown < lines.len() {
-        writeln!(out, "{}", look.palette_muted(&cut(&format!("… {} more", lines.len() - shown), look)))?;
+        writeln!(
+            out,
+            "{}",
+            look.palette_muted(&cut(&format!("… {} more", lines.len() - shown), look))
+        )?;
     }
     Ok(())
 }
 
 impl Look {
     fn palette_muted(&self, text: &str) -> String {
-        if self.colour { self.palette.muted.paint(text) } else { text.to_owned() }
+        if self.colour {
+            self.palette.muted.paint(text)
+        } else {
+            text.to_owned()
+        }
     }
 }
 
@@ -55,14 +63,28 @@ fn lines(board: &Board, look: &Look) -> Vec<String> {
         lines.push(cut(&look.lang.summary(&board.counts, board.sessions.len()), look));
         let rows: Vec<Cells> = board.sessions.iter().map(|s| Cells::new(s, look)).collect();
         let plan = Plan::new(&rows, look.width);
-        lines.extend(board.sessions.iter().zip(&rows).map(|(s, row)| plan.line(row, &s.status, look)));
+        lines.extend(
+            board
+                .sessions
+                .iter()
+                .zip(&rows)
+                .map(|(s, row)| plan.line(row, &s.status, look)),
+        );
         let legend = look.lang.legend(look.markers, look.all);
         if look.legend && look.width.is_none_or(|columns| width(&legend) <= columns) {
             lines.push(look.palette_muted(&legend));
         }
     }
-    for source in board.sources.iter().filter(|s| s.state == "failed" || s.state == "slow") {
-        let error = if source.error.is_empty() { &source.state } else { &source.error };
+    for source in board
+        .sources
+        .iter()
+        .filter(|s| s.state == "failed" || s.state == "slow")
+    {
+        let error = if source.error.is_empty() {
+            &source.state
+        } else {
+            &source.error
+        };
         let line = format!("! {}: {error} ({})", source.name, look.lang.rows_missing());
         lines.push(look.palette_muted(&cut(&line, look)));
     }
@@ -118,7 +140,14 @@ impl Plan {
         let (agent, session) = (widest(|r| &r.agent), widest(|r| &r.session));
         let (place, what) = (widest(|r| &r.place), widest(|r| &r.what));
         let Some(columns) = columns else {
-            return Plan { status, agent: shown(agent), session, age, place: shown(place), what: shown(what) };
+            return Plan {
+                status,
+                agent: shown(agent),
+                session,
+                age,
+                place: shown(place),
+                what: shown(what),
+            };
         };
         let most = (columns / 5).max(NAME_MIN);
         let (session, place) = (session.min(most), place.min(most));

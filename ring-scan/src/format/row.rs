@@ -88,7 +88,16 @@ mod tests {
         };
         assert_eq!(request(&w, 1), "permission  [Explore] Bash: ls");
         assert_eq!(request(&w, 3), "permission (+2)  [Explore] Bash: ls");
-        assert_eq!(request(&Waiting { kind: "input".into(), ..Waiting::default() }, 1), "input");
+        assert_eq!(
+            request(
+                &Waiting {
+                    kind: "input".into(),
+                    ..Waiting::default()
+                },
+                1
+            ),
+            "input"
+        );
     }
 
     #[test]

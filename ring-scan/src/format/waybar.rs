@@ -23,14 +23,23 @@ struct Module {
 /// Those of the writer.
 pub fn write(board: &Board, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let class = line::most_urgent(&board.counts, look);
-    let mut rows: Vec<String> = board.sessions.iter().take(ROWS).map(|s| {
-        let cells = [
-            format!("{} {}", look.markers.of_status(&s.status), row::session(s)),
-            human_span(s.age_ms),
-            row::what(s),
-        ];
-        cells.into_iter().filter(|c| !c.is_empty()).collect::<Vec<_>>().join("  ")
-    }).collect();
+    let mut rows: Vec<String> = board
+        .sessions
+        .iter()
+        .take(ROWS)
+        .map(|s| {
+            let cells = [
+                format!("{} {}", look.markers.of_status(&s.status), row::session(s)),
+                human_span(s.age_ms),
+                row::what(s),
+            ];
+            cells
+                .into_iter()
+                .filter(|c| !c.is_empty())
+                .collect::<Vec<_>>()
+                .join("  ")
+        })
+        .collect();
     let left = board.sessions.len().saturating_sub(ROWS);
     if left > 0 {
         rows.push(format!("… {left} more"));

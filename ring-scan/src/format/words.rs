@@ -153,8 +153,14 @@ mod tests {
         assert_eq!(Lang::of("zh-TW", with(&[])), Lang::ZhTw);
         assert_eq!(Lang::of("en", with(&[("LANG", "zh_TW.UTF-8")])), Lang::En);
         assert_eq!(Lang::of("", with(&[("LANG", "zh_TW.UTF-8")])), Lang::ZhTw);
-        assert_eq!(Lang::of("", with(&[("LC_ALL", "C"), ("LANG", "zh_TW.UTF-8")])), Lang::En);
-        assert_eq!(Lang::of("", with(&[("LC_ALL", ""), ("LC_MESSAGES", "zh_TW")])), Lang::ZhTw);
+        assert_eq!(
+            Lang::of("", with(&[("LC_ALL", "C"), ("LANG", "zh_TW.UTF-8")])),
+            Lang::En
+        );
+        assert_eq!(
+            Lang::of("", with(&[("LC_ALL", ""), ("LC_MESSAGES", "zh_TW")])),
+            Lang::ZhTw
+        );
         assert_eq!(Lang::of("", with(&[])), Lang::En);
     }
 
@@ -163,7 +169,10 @@ mod tests {
         let states = ["waiting", "working", "idle", "ended"];
         assert_eq!(states.map(|s| Markers::Emoji.of_status(s)), ["🔴", "🟢", "🟡", "⚫"]);
         assert_eq!(states.map(|s| Markers::Ascii.of_status(s)), ["!", "*", "-", "x"]);
-        assert_eq!(states.map(|s| Lang::ZhTw.status(s)), ["在等你", "工作中", "跑完停著", "已離場"]);
+        assert_eq!(
+            states.map(|s| Lang::ZhTw.status(s)),
+            ["在等你", "工作中", "跑完停著", "已離場"]
+        );
         assert_eq!(states.map(|s| Lang::En.status(s)), states);
     }
 }

@@ -3,7 +3,13 @@ use proptest::prelude::*;
 
 fn row(key: &str, status: &str, since_ms: i64) -> Session {
     let id = key.split(':').next_back().unwrap_or_default();
-    Session { key: key.into(), session_id: id.into(), status: status.into(), since_ms, ..Session::default() }
+    Session {
+        key: key.into(),
+        session_id: id.into(),
+        status: status.into(),
+        since_ms,
+        ..Session::default()
+    }
 }
 
 fn keys(board: &Board) -> Vec<&str> {
@@ -11,22 +17,40 @@ fn keys(board: &Board) -> Vec<&str> {
 }
 
 fn of(sessions: Vec<Session>) -> Board {
-    Board { sessions, ..Board::default() }
+    Board {
+        sessions,
+        ..Board::default()
+    }
 }
 
 #[test]
 fn c44_the_longest_wait_is_first_and_equal_times_go_by_key() {
-    let rows = vec![row("b", "waiting", 20), row("z", "idle", 90), row("c", "waiting", 10), row("a", "waiting", 20), row("y", "idle", 95)];
+    let rows = vec![
+        row("b", "waiting", 20),
+        row("z", "idle", 90),
+        row("c", "waiting", 10),
+        row("a", "waiting", 20),
+        row("y", "idle", 95),
+    ];
     assert_eq!(keys(&select(of(rows), &Filter::default())), ["c", "a", "b", "y", "z"]);
 }
 
 #[test]
 fn c48_a_folder_matches_itself_and_what_is_below_by_whole_parts() {
-    let at = |key: &str, cwd: &str| Session { cwd: cwd.into(), ..row(key, "idle", 0) };
+    let at = |key: &str, cwd: &str| Session {
+        cwd: cwd.into(),
+        ..row(key, "idle", 0)
+    };
     let rows = vec![at("a", "/w/app"), at("b", "/w/app/x"), at("c", "/w/apple"), at("d", "")];
-    let filter = Filter { cwd: vec!["/w/app/".into()], ..Filter::default() };
+    let filter = Filter {
+        cwd: vec!["/w/app/".into()],
+        ..Filter::default()
+    };
     assert_eq!(keys(&select(of(rows.clone()), &filter)), ["a", "b"]);
-    let filter = Filter { cwd: vec!["/w/apple".into(), "/w/app/x".into()], ..Filter::default() };
+    let filter = Filter {
+        cwd: vec!["/w/apple".into(), "/w/app/x".into()],
+        ..Filter::default()
+    };
     assert_eq!(keys(&select(of(rows), &filter)), ["b", "c"]);
 }
 
@@ -55,32 +79,81 @@ fn c48_filters_combine_and_the_counts_are_those_of_what_passes() {
     let board = select(of(rows.clone()), &filter);
     assert_eq!(keys(&board), ["a"]);
     assert_eq!((board.counts.waiting, board.counts.working), (1, 0));
-    let two = Filter { status: vec![Status::Waiting, Status::Working], limit: Some(2), ..Filter::default() };
+    let two = Filter {
+        status: vec![Status::Waiting, Status::Working],
+        limit: Some(2),
+        ..Filter::default()
+    };
     let board = select(of(rows), &two);
-    assert_eq!((board.sessions.len(), board.counts.waiting, board.counts.working), (2, 4, 1));
+    assert_eq!(
+        (board.sessions.len(), board.counts.waiting, board.counts.working),
+        (2, 4, 1)
+    );
 }
 
 #[test]
 fn ended_rows_are_listed_only_if_asked_for_and_at_most_the_200_newest() {
     let rows: Vec<Session> = (0..300).map(|i| row(&format!("k{i:03}"), "ended", i)).collect();
     assert_eq!(select(of(rows.clone()), &Filter::default()).counts.ended, 0);
-    for filter in [Filter { all: true, ..Filter::default() }, Filter { status: vec![Status::Ended], ..Filter::default() }] {
+    for filter in [
+        Filter {
+            all: true,
+            ..Filter::default()
+        },
+        Filter {
+            status: vec![Status::Ended],
+            ..Filter::default()
+        },
+    ] {
         let board = select(of(rows.clone()), &filter);
-        assert_eq!((board.counts.ended, keys(&board)[0], keys(&board)[199]), (200, "k299", "k100"));
+        assert_eq!(
+            (board.counts.ended, keys(&board)[0], keys(&board)[199]),
+            (200, "k299", "k100")
+        );
     }
 }
 
 #[test]
 fn a_hidden_row_passes_no_filter() {
-    let rows = vec![Session { hidden: true, ..row("a", "idle", 0) }];
-    assert!(select(of(rows), &Filter { all: true, ..Filter::default() }).sessions.is_empty());
+    let rows = vec![Session {
+        hidden: true,
+        ..row("a", "idle", 0)
+    }];
+    assert!(
+        select(
+            of(rows),
+            &Filter {
+                all: true,
+                ..Filter::default()
+            }
+        )
+        .sessions
+        .is_empty()
+    );
 }
 
 #[test]
 fn rows_can_be_sorted_by_other_columns() {
-    let with = |key: &str, status: &str, since: i64, agent: &str, seen: i64| Session { agent: agent.into(), seen_ms: seen, ..row(key, status, since) };
-    let rows = vec![with("a", "waiting", 30, "codex", 1), with("b", "working", 20, "claude-code", 3), with("c", "idle", 40, "codex", 2)];
-    let sorted = |sort| keys(&select(of(rows.clone()), &Filter { sort, ..Filter::default() })).join("");
+    let with = |key: &str, status: &str, since: i64, agent: &str, seen: i64| Session {
+        agent: agent.into(),
+        seen_ms: seen,
+        ..row(key, status, since)
+    };
+    let rows = vec![
+        with("a", "waiting", 30, "codex", 1),
+        with("b", "working", 20, "claude-code", 3),
+        with("c", "idle", 40, "codex", 2),
+    ];
+    let sorted = |sort| {
+        keys(&select(
+            of(rows.clone()),
+            &Filter {
+                sort,
+                ..Filter::default()
+            },
+        ))
+        .join("")
+    };
     assert_eq!(sorted(Sort::Status), "abc");
     assert_eq!(sorted(Sort::Age), "cab");
     assert_eq!(sorted(Sort::Agent), "bac");
@@ -89,7 +162,11 @@ fn rows_can_be_sorted_by_other_columns() {
 
 fn found(id: &str) -> Result<String, Code> {
     let rows = [
-        Session { record: "0198aaaa-1".into(), name: "api refactor".into(), ..row("codex:0199aaaa-1111", "idle", 0) },
+        Session {
+            record: "0198aaaa-1".into(),
+            name: "api refactor".into(),
+            ..row("codex:0199aaaa-1111", "idle", 0)
+        },
         row("codex:0199bbbb-2222", "idle", 0),
         row("claude-code:0199bbbb-3333", "idle", 0),
         row("claude-code:same", "idle", 0),
@@ -122,7 +199,10 @@ fn an_id_that_is_several_or_none_is_refused() {
     for id in ["nothing", "", "019", "api", "0199aaaa-1111x"] {
         assert_eq!(found(id), Err(Code::SessionNotFound), "{id}");
     }
-    let rows = [row("codex:0199bbbb-2222", "idle", 0), row("codex:0199bbbb-3333", "idle", 0)];
+    let rows = [
+        row("codex:0199bbbb-2222", "idle", 0),
+        row("codex:0199bbbb-3333", "idle", 0),
+    ];
     let refusal = find(&rows, "0199bbbb").unwrap_err();
     assert_eq!(refusal.details["candidates"][1], "codex:0199bbbb-3333");
     assert!(refusal.message.contains("codex:0199bbbb-2222"), "{}", refusal.message);
@@ -139,6 +219,7 @@ proptest! {
         let filter = Filter { all: true, sort, ..Filter::default() };
         let mut turned = sessions.clone();
         turned.reverse();
-        prop_assert_eq!(keys(&select(of(sessions), &filter)), keys(&select(of(turned), &filter)));
+        let (one, other) = (select(of(sessions), &filter), select(of(turned), &filter));
+        prop_assert_eq!(keys(&one), keys(&other));
     }
 }

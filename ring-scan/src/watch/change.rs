@@ -24,7 +24,11 @@ pub struct Change {
 
 /// The rows of a first board.
 pub fn snapshot(shown: &Board) -> Vec<Change> {
-    shown.sessions.iter().map(|s| change(shown.now_ms, "snapshot", "", &s.status, s)).collect()
+    shown
+        .sessions
+        .iter()
+        .map(|s| change(shown.now_ms, "snapshot", "", &s.status, s))
+        .collect()
 }
 
 /// What changed between two boards that passed the same filter, in the order of the new one, removed rows last.
@@ -42,20 +46,35 @@ pub fn between(before: &Board, after: &Board, all: &Board) -> Vec<Change> {
         }
     }
     for s in before.sessions.iter().filter(|s| !new.contains(s.key.as_str())) {
-        let now = all.sessions.iter().find(|a| a.key == s.key).map_or("ended", |a| &a.status);
+        let now = all
+            .sessions
+            .iter()
+            .find(|a| a.key == s.key)
+            .map_or("ended", |a| &a.status);
         changes.push(change(ms, "removed", &s.status, now, s));
     }
     changes
 }
 
 fn change(ms: Ms, kind: &'static str, from: &str, to: &str, s: &Session) -> Change {
-    Change { ms, kind, key: s.key.clone(), from: from.into(), to: to.into(), session: s.clone() }
+    Change {
+        ms,
+        kind,
+        key: s.key.clone(),
+        from: from.into(),
+        to: to.into(),
+        session: s.clone(),
+    }
 }
 
 /// Whether a script must hear of it: another status or another request. A tool that was called, a title, a line more
 /// in a transcript are no change of what the session does.
 fn news(old: &Session, new: &Session) -> bool {
-    let request = |s: &Session| s.waiting.as_ref().map(|w| (w.id.clone(), w.kind.clone(), w.detail.clone(), w.owner.clone()));
+    let request = |s: &Session| {
+        s.waiting
+            .as_ref()
+            .map(|w| (w.id.clone(), w.kind.clone(), w.detail.clone(), w.owner.clone()))
+    };
     old.status != new.status || old.waits != new.waits || request(old) != request(new)
 }
 
@@ -76,7 +95,10 @@ pub fn keep_unknown(before: &Board, mut after: Board) -> Board {
         .sessions
         .iter()
         .filter(|s| !there.contains(s.key.as_str()) && s.sources.iter().any(|name| failed.contains(name.as_str())))
-        .map(|s| Session { age_ms: (after.now_ms - s.since_ms).max(0), ..s.clone() })
+        .map(|s| Session {
+            age_ms: (after.now_ms - s.since_ms).max(0),
+            ..s.clone()
+        })
         .collect();
     after.sessions.extend(kept);
     after.counts = count(&after.sessions);
@@ -104,15 +126,27 @@ mod tests {
     use crate::board::{Source, Waiting};
 
     fn row(key: &str, status: &str) -> Session {
-        Session { key: key.into(), status: status.into(), sources: vec!["codex".into()], ..Session::default() }
+        Session {
+            key: key.into(),
+            status: status.into(),
+            sources: vec!["codex".into()],
+            ..Session::default()
+        }
     }
 
     fn board(now_ms: Ms, sessions: Vec<Session>) -> Board {
-        Board { now_ms, sessions, ..Board::default() }
+        Board {
+            now_ms,
+            sessions,
+            ..Board::default()
+        }
     }
 
     fn told(changes: &[Change]) -> Vec<(&str, &str, &str, &str)> {
-        changes.iter().map(|c| (c.kind, c.key.as_str(), c.from.as_str(), c.to.as_str())).collect()
+        changes
+            .iter()
+            .map(|c| (c.kind, c.key.as_str(), c.from.as_str(), c.to.as_str()))
+            .collect()
     }
 
     #[test]
@@ -121,7 +155,11 @@ mod tests {
         let after = board(2, vec![row("d", "waiting"), row("a", "idle"), row("b", "idle")]);
         assert_eq!(
             told(&between(&before, &after, &after)),
-            [("added", "d", "", "waiting"), ("changed", "a", "working", "idle"), ("removed", "c", "working", "ended")]
+            [
+                ("added", "d", "", "waiting"),
+                ("changed", "a", "working", "idle"),
+                ("removed", "c", "working", "ended")
+            ]
         );
         assert_eq!(told(&snapshot(&before))[1], ("snapshot", "b", "", "idle"));
         assert_eq!(between(&after, &after, &after), []);
@@ -131,29 +169,54 @@ mod tests {
     fn c56_a_row_that_the_filter_drops_tells_what_it_became() {
         let before = board(1, vec![row("a", "waiting")]);
         let all = board(2, vec![row("a", "working")]);
-        assert_eq!(told(&between(&before, &board(2, vec![]), &all)), [("removed", "a", "waiting", "working")]);
+        assert_eq!(
+            told(&between(&before, &board(2, vec![]), &all)),
+            [("removed", "a", "waiting", "working")]
+        );
     }
 
     #[test]
     fn c56_a_second_request_is_news_and_a_tool_call_is_not() {
         let mut old = row("a", "waiting");
-        old.waiting = Some(Waiting { id: "1".into(), ..Waiting::default() });
+        old.waiting = Some(Waiting {
+            id: "1".into(),
+            ..Waiting::default()
+        });
         let mut new = old.clone();
         new.last_action = "Bash: ls".into();
         let (before, after) = (board(1, vec![old]), board(2, vec![new.clone()]));
         assert_eq!(between(&before, &after, &after), []);
-        new.waiting = Some(Waiting { id: "2".into(), ..Waiting::default() });
+        new.waiting = Some(Waiting {
+            id: "2".into(),
+            ..Waiting::default()
+        });
         let later = board(3, vec![new]);
-        assert_eq!(told(&between(&after, &later, &later)), [("changed", "a", "waiting", "waiting")]);
+        assert_eq!(
+            told(&between(&after, &later, &later)),
+            [("changed", "a", "waiting", "waiting")]
+        );
     }
 
     #[test]
     fn c46_rows_of_a_failed_source_stay_and_grow_older() {
         let mut known = row("codex:a", "working");
         known.since_ms = 1_000;
-        let before = board(2_000, vec![known, Session { sources: vec!["claude".into()], ..row("claude-code:b", "idle") }]);
+        let before = board(
+            2_000,
+            vec![
+                known,
+                Session {
+                    sources: vec!["claude".into()],
+                    ..row("claude-code:b", "idle")
+                },
+            ],
+        );
         let mut after = board(5_000, vec![row("hook:c", "idle")]);
-        after.sources = vec![Source { name: "codex".into(), state: "failed".into(), ..Source::default() }];
+        after.sources = vec![Source {
+            name: "codex".into(),
+            state: "failed".into(),
+            ..Source::default()
+        }];
         let kept = keep_unknown(&before, after);
         let keys: Vec<_> = kept.sessions.iter().map(|s| (s.key.as_str(), s.age_ms)).collect();
         assert_eq!(keys, [("hook:c", 0), ("codex:a", 4_000)]);
@@ -162,8 +225,17 @@ mod tests {
 
     #[test]
     fn boards_that_differ_only_in_ages_are_the_same_at_rest() {
-        let mut later = board(9, vec![Session { age_ms: 5, ..row("a", "idle") }]);
-        later.sources = vec![Source { took_ms: 7, ..Source::default() }];
+        let mut later = board(
+            9,
+            vec![Session {
+                age_ms: 5,
+                ..row("a", "idle")
+            }],
+        );
+        later.sources = vec![Source {
+            took_ms: 7,
+            ..Source::default()
+        }];
         let mut earlier = board(1, vec![row("a", "idle")]);
         earlier.sources = vec![Source::default()];
         assert_eq!(at_rest(&earlier), at_rest(&later));

@@ -16,8 +16,14 @@ pub struct Place {
 
 /// The state's own folders, and the live registries of Claude Code.
 pub fn places(settings: &Settings, state: &StateDir) -> Vec<Place> {
-    let all = |folder: PathBuf| Place { folder, only: Vec::new() };
-    let some = |folder: PathBuf, names: &[&str]| Place { folder, only: names.iter().map(OsString::from).collect() };
+    let all = |folder: PathBuf| Place {
+        folder,
+        only: Vec::new(),
+    };
+    let some = |folder: PathBuf, names: &[&str]| Place {
+        folder,
+        only: names.iter().map(OsString::from).collect(),
+    };
     let mut places = vec![
         // a commit of any record adds a line to events.jsonl; the folders may be made later
         some(state.root().to_owned(), &["events.jsonl", "status", "board"]),
@@ -32,7 +38,13 @@ pub fn places(settings: &Settings, state: &StateDir) -> Vec<Place> {
 }
 
 fn claude_homes(settings: &Settings) -> BTreeSet<PathBuf> {
-    let named = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|v| !v.is_empty()).map(PathBuf::from);
+    let named = std::env::var_os("CLAUDE_CONFIG_DIR")
+        .filter(|v| !v.is_empty())
+        .map(PathBuf::from);
     let usual = state_dir::home().map(|h| h.join(".claude"));
-    named.into_iter().chain(usual).chain(settings.claude_homes.iter().map(PathBuf::from)).collect()
+    named
+        .into_iter()
+        .chain(usual)
+        .chain(settings.claude_homes.iter().map(PathBuf::from))
+        .collect()
 }

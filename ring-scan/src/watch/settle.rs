@@ -40,7 +40,10 @@ impl Settle {
             }
             held.insert(s.key.clone(), since);
             next = Some(next.map_or(left, |n| n.min(left)));
-            *s = Session { age_ms: (board.now_ms - old.since_ms).max(0), ..old.clone() };
+            *s = Session {
+                age_ms: (board.now_ms - old.since_ms).max(0),
+                ..old.clone()
+            };
         }
         self.since = held;
         if next.is_some() {
@@ -56,7 +59,12 @@ mod tests {
 
     fn board(status: &str, age_ms: i64) -> Board {
         Board {
-            sessions: vec![Session { key: "a".into(), status: status.into(), age_ms, ..Session::default() }],
+            sessions: vec![Session {
+                key: "a".into(),
+                status: status.into(),
+                age_ms,
+                ..Session::default()
+            }],
             ..Board::default()
         }
     }
@@ -79,8 +87,15 @@ mod tests {
             held(&mut settle, &working, board("idle", 100), after(100)),
             ("working".into(), Some(Duration::from_millis(200)))
         );
-        assert_eq!(held(&mut settle, &working, board("working", 0), after(140)), ("working".into(), None));
-        assert_eq!(held(&mut settle, &working, board("idle", 0), after(500)).0, "working", "a new moment counts anew");
+        assert_eq!(
+            held(&mut settle, &working, board("working", 0), after(140)),
+            ("working".into(), None)
+        );
+        assert_eq!(
+            held(&mut settle, &working, board("idle", 0), after(500)).0,
+            "working",
+            "a new moment counts anew"
+        );
     }
 
     #[test]
@@ -89,14 +104,27 @@ mod tests {
         let working = board("working", 9_000);
         held(&mut settle, &working, board("idle", 0), start);
         let late = start + Duration::from_millis(300);
-        assert_eq!(held(&mut settle, &working, board("idle", 0), late), ("idle".into(), None), "also under a clock that stands");
-        assert_eq!(held(&mut settle, &working, board("idle", 300), start), ("idle".into(), None), "or if it was told late");
+        assert_eq!(
+            held(&mut settle, &working, board("idle", 0), late),
+            ("idle".into(), None),
+            "also under a clock that stands"
+        );
+        assert_eq!(
+            held(&mut settle, &working, board("idle", 300), start),
+            ("idle".into(), None),
+            "or if it was told late"
+        );
     }
 
     #[test]
     fn nothing_else_is_held_back() {
         let (mut settle, now) = (Settle::default(), Instant::now());
-        for (from, to) in [("working", "waiting"), ("working", "ended"), ("waiting", "idle"), ("idle", "working")] {
+        for (from, to) in [
+            ("working", "waiting"),
+            ("working", "ended"),
+            ("waiting", "idle"),
+            ("idle", "working"),
+        ] {
             assert_eq!(held(&mut settle, &board(from, 0), board(to, 0), now), (to.into(), None));
         }
     }

@@ -53,7 +53,11 @@ impl Wake {
             }
             low_level::pipe::register(signal, end.try_clone()?)?;
         }
-        Ok(Wake { files: files::Files::new(places), signals, last })
+        Ok(Wake {
+            files: files::Files::new(places),
+            signals,
+            last,
+        })
     }
 
     /// Watches folders that were made since.
@@ -78,8 +82,15 @@ impl Wake {
                 // asked for nothing, poll tells only of errors: of a pipe, that its reader is gone
                 PollFd::new(&stdout, PollFlags::empty()),
             ];
-            fds.extend(self.files.descriptor().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
-            let time = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+            fds.extend(
+                self.files
+                    .descriptor()
+                    .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)),
+            );
+            let time = Timespec {
+                tv_sec: left.as_secs() as i64,
+                tv_nsec: left.subsec_nanos().into(),
+            };
             match poll(&mut fds, Some(&time)) {
                 Err(Errno::INTR) => continue,
                 Err(e) => return Err(e.into()),
@@ -137,7 +148,11 @@ mod files {
         /// Watches what is there of `places`.
         pub fn new(places: Vec<Place>) -> Files {
             let inotify = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok();
-            let mut files = Files { inotify, places, watched: BTreeMap::new() };
+            let mut files = Files {
+                inotify,
+                places,
+                watched: BTreeMap::new(),
+            };
             files.refresh();
             files
         }
