@@ -6,9 +6,9 @@ mod command;
 mod context;
 mod doctor;
 mod format;
-mod select;
 #[allow(dead_code, reason = "the board is not put together yet")]
 mod processes;
+mod select;
 #[allow(dead_code, reason = "the board is not put together yet")]
 mod source;
 mod watch;
