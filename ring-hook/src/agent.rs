@@ -181,8 +181,8 @@ pub fn canonical(name: &str) -> String {
         && folded
             .bytes()
             .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-'));
-    // `.` and `..` are lawful bytes, but no names.
-    if fits && folded.bytes().any(|b| b.is_ascii_alphanumeric()) {
+    // A name begins a file's name and follows an option: neither a hidden file nor an option may come of it.
+    if fits && folded.starts_with(|c: char| c.is_ascii_alphanumeric()) {
         folded
     } else {
         GENERIC.to_owned()
@@ -249,7 +249,9 @@ mod tests {
     #[test]
     fn names_that_cannot_be_agents_are_generic() {
         let long = "a".repeat(41);
-        for name in ["", "  ", "ring", "RING", "a/b", "..", ".", "a:b", "é", "a\nb", &long] {
+        for name in [
+            "", "  ", "ring", "RING", "a/b", "..", ".", ".x", "-x", "a:b", "é", "a\nb", &long,
+        ] {
             assert_eq!(canonical(name), GENERIC, "{name:?}");
         }
         assert_eq!(canonical(&"a".repeat(40)), "a".repeat(40));

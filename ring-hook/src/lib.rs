@@ -3,18 +3,25 @@
 //!
 //! Everything that decides is a function of values and a `now`. Nothing here prints, exits or reads `argv`.
 
+pub mod advance;
 pub mod agent;
+pub mod children;
 pub mod decide;
 pub mod dialect;
 pub mod event;
+pub mod facts;
 pub mod fold;
 pub mod intake;
 pub mod json;
 pub mod key;
 pub mod normalise;
 pub mod payload;
+pub mod pending;
 pub mod question;
 pub mod row;
+pub mod status_line;
+pub mod store;
 pub mod summary;
 pub mod tail;
 pub mod view;
+pub mod waits;

@@ -15,6 +15,7 @@ pub mod panic;
 pub mod process;
 pub mod refusal;
 pub mod replace;
+pub mod ring;
 pub mod settings;
 pub mod state_dir;
 pub mod text;
