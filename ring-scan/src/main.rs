@@ -2,15 +2,20 @@
 
 mod board;
 mod cli;
+mod collect;
 mod command;
 mod context;
 mod doctor;
 mod format;
-#[allow(dead_code, reason = "the board is not put together yet")]
+mod join;
+mod liveness;
+mod merge;
+mod place;
 mod processes;
 mod select;
-#[allow(dead_code, reason = "the board is not put together yet")]
 mod source;
+mod tmux;
+mod waits;
 mod watch;
 
 use cli::{BoardArgs, Cli, Command};

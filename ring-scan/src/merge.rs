@@ -59,8 +59,10 @@ pub enum Word {
 pub struct Live {
     /// What it says.
     pub word: Word,
-    /// Since when.
+    /// When it said so.
     pub ms: Ms,
+    /// Since when that holds; a registry says so at the change, a server when it is asked.
+    pub since_ms: Ms,
     /// registry, or server.
     pub source: &'static str,
 }
@@ -314,7 +316,7 @@ fn live_waiting(case: &Case) -> Answer {
     evidence.extend(asked.event.filter(|e| !e.is_empty()).map(|e| format!("hook:{e}")));
     Yes(Decided {
         status: "waiting",
-        since_ms: asked.waits.first().map_or(live.ms, |w| w.since_ms),
+        since_ms: asked.waits.first().map_or(live.since_ms, |w| w.since_ms),
         why: format!("the {} says waiting, {words}", live.source),
         evidence,
         waits: asked.waits,

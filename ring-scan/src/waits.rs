@@ -104,12 +104,12 @@ pub fn asked(facts: &Facts, live: &Live, words: &str, left: Vec<Waiting>) -> Ask
         return Asked { waits: left, event };
     }
     let mut wait = Waiting {
-        id: format!("{}-{}", live.source, live.ms),
+        id: format!("{}-{}", live.source, live.since_ms),
         kind: kind_of(words).into(),
         detail: words.into(),
         owner: "foreground".into(),
         owner_type: String::new(),
-        since_ms: live.ms,
+        since_ms: live.since_ms,
     };
     let pending = facts.hook.map_or(&[][..], |h| &h.row.pending);
     let mut event = None;
@@ -130,8 +130,9 @@ pub fn asked(facts: &Facts, live: &Live, words: &str, left: Vec<Waiting>) -> Ask
 
 /// The kind that a live record's words mean.
 fn kind_of(words: &str) -> &'static str {
-    const KINDS: [(&str, &str); 6] = [
+    const KINDS: [(&str, &str); 7] = [
         ("plan", "plan"),
+        ("approval", "permission"),
         ("permission", "permission"),
         ("sandbox", "permission"),
         ("worker", "permission"),
@@ -155,6 +156,7 @@ mod tests {
             ("sandbox request", "permission"),
             ("worker request", "permission"),
             ("plan approval", "plan"),
+            ("approval", "permission"),
             ("question", "question"),
             ("input needed", "input"),
             ("dialog open", "input"),

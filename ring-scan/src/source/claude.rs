@@ -1,0 +1,453 @@
+//! Claude Code: live records, transcripts by id over all folders of all homes, children's records.
+
+pub mod registry;
+
+use super::files::{self, RecordFile};
+use super::{Context, Found, Harvest, LiveProcess};
+use crate::board::Skipped;
+use crate::merge::ChildRecord;
+use crate::processes::{AgentProcess, Process, Processes};
+use registry::LiveRecord;
+use ring_hook::agent::{CLAUDE, Role};
+use ring_hook::tail::{self, Kind, Tail};
+use ring_session::process;
+use ring_session::time::Ms;
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// How many records outside of the window `--all` looks into.
+const OLD_RECORDS: usize = 200;
+/// A child whose record has not moved for this long runs no more.
+const CHILD_MS: Ms = 30 * 60_000;
+/// How long a live record may go on naming the session before `/clear`.
+const LAG_MS: Ms = 120_000;
+
+/// Reads what all Claude homes say.
+///
+/// # Errors
+/// A text for people, if a home that is there cannot be listed.
+pub fn read(context: &Context) -> Result<Harvest, String> {
+    let homes = homes(context);
+    let mut harvest = Harvest {
+        absent: homes.is_empty(),
+        ..Harvest::default()
+    };
+    let mut sessions = Sessions::default();
+    for home in &homes {
+        let registry = registry::read(home, context.processes.as_ref())?;
+        harvest.skipped.extend(registry.unreadable.iter().map(|path| Skipped {
+            path: path.display().to_string(),
+            why: "no whole live record".into(),
+        }));
+        sessions.add_records(context, registry.records);
+    }
+    sessions.add_arguments(context);
+    let wanted = Wanted::of(context, &sessions);
+    let files = transcripts(&homes, context, &wanted)?;
+    for (id, file) in files {
+        sessions.by_id.entry(id).or_default().file = Some(file);
+    }
+    sessions.add_named_transcripts(context);
+    let mut ids: Vec<String> = sessions.by_id.keys().cloned().collect();
+    ids.sort();
+    for id in ids {
+        if let Some(parts) = sessions.by_id.remove(&id) {
+            parts.read_into(context, id, &mut harvest);
+        }
+    }
+    Ok(harvest)
+}
+
+/// `CLAUDE_CONFIG_DIR`, `~/.claude`, the setting `claude_homes`, and the homes of own Claude processes, as far as they
+/// exist; each once, whatever links lead there.
+fn homes(context: &Context) -> Vec<PathBuf> {
+    let expand = |text: &String| match (text.strip_prefix("~/"), &context.home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(text),
+    };
+    let given = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|v| !v.is_empty()).map(PathBuf::from);
+    let own = context.home.iter().map(|h| h.join(".claude"));
+    let set = context.settings.claude_homes.iter().map(expand);
+    let of_processes = processes(context).filter_map(|(_, a)| a.config_dir.clone());
+    let mut seen = HashSet::new();
+    let mut homes = Vec::new();
+    for home in given.into_iter().chain(own).chain(set).chain(of_processes) {
+        if let Ok(real) = home.canonicalize()
+            && seen.insert(real)
+        {
+            homes.push(home);
+        }
+    }
+    homes
+}
+
+fn processes(context: &Context) -> impl Iterator<Item = (&Process, &AgentProcess)> {
+    context
+        .processes
+        .iter()
+        .flat_map(|p| p.of_agent(CLAUDE))
+        .filter_map(|p| Some((p, p.agent.as_ref()?)))
+}
+
+/// What is known of one session while it is put together.
+#[derive(Default)]
+struct Parts {
+    live: Vec<LiveProcess>,
+    foreign: bool,
+    joined: Option<u32>,
+    file: Option<RecordFile>,
+    cwd: String,
+    name: String,
+    name_derived: bool,
+}
+
+#[derive(Default)]
+struct Sessions {
+    by_id: HashMap<String, Parts>,
+    /// Processes that a live record speaks of.
+    recorded: HashSet<u32>,
+}
+
+impl Sessions {
+    fn add_records(&mut self, context: &Context, records: Vec<LiveRecord>) {
+        let Some(table) = &context.processes else {
+            return;
+        };
+        let writer = |r: &LiveRecord| writer(table, r);
+        let proven: Vec<String> = records
+            .iter()
+            .filter(|r| writer(r).is_some())
+            .map(|r| r.domain.clone())
+            .collect();
+        let proven: Vec<&str> = proven.iter().map(String::as_str).collect();
+        let machine = registry::machine_id();
+        for record in records {
+            match writer(&record) {
+                Some(process) => {
+                    self.recorded.insert(process.pid);
+                    if !lags(context, &record) {
+                        self.add_live(record, process);
+                    }
+                }
+                None if registry::is_foreign(&record.domain, machine.as_deref(), process::own_pid_ns(), &proven) => {
+                    let parts = self.by_id.entry(record.session_id).or_default();
+                    parts.foreign = true;
+                    parts.cwd = record.cwd;
+                }
+                // A leftover of a process that was killed.
+                None => {}
+            }
+        }
+    }
+
+    fn add_live(&mut self, record: LiveRecord, process: &Process) {
+        let spare = process.agent.as_ref().is_some_and(|a| a.role == Role::Spare);
+        let parts = self.by_id.entry(record.session_id).or_default();
+        parts.joined = parts.joined.or(Some(process.pid));
+        parts.live.push(LiveProcess {
+            pid: process.pid,
+            live: record.live,
+            background: record.background || spare,
+            tmux: record.tmux,
+        });
+        if parts.name.is_empty() {
+            parts.name = record.name;
+            parts.name_derived = record.name_derived;
+        }
+        if parts.cwd.is_empty() {
+            parts.cwd = record.cwd;
+        }
+    }
+
+    /// Processes without a live record that name their session by an argument.
+    fn add_arguments(&mut self, context: &Context) {
+        for (process, agent) in processes(context) {
+            if agent.role == Role::Session
+                && !self.recorded.contains(&process.pid)
+                && let Some(id) = session_argument(&agent.argv)
+            {
+                self.recorded.insert(process.pid);
+                let parts = self.by_id.entry(id.to_owned()).or_default();
+                parts.joined = parts.joined.or(Some(process.pid));
+            }
+        }
+    }
+
+    /// Transcripts that only a hook row knows: of homes that nothing else names.
+    fn add_named_transcripts(&mut self, context: &Context) {
+        for hook in context.hooks.iter().filter(|h| h.row.agent == CLAUDE) {
+            let path = Path::new(&hook.row.transcript_path);
+            let parts = self.by_id.entry(hook.row.session_id.clone()).or_default();
+            if parts.file.is_none()
+                && path.is_absolute()
+                && let Some(file_ms) = files::stat(path)
+            {
+                parts.file = Some(RecordFile {
+                    id: hook.row.session_id.clone(),
+                    path: path.to_owned(),
+                    file_ms,
+                });
+            }
+        }
+    }
+}
+
+/// The living process that wrote a record.
+fn writer<'a>(table: &'a Processes, record: &LiveRecord) -> Option<&'a Process> {
+    let process = table.by_pid.get(&record.pid)?;
+    let claude = process.agent.as_ref().is_some_and(|a| a.agent.id == CLAUDE);
+    (claude && registry::is_written_by(record, process)).then_some(process)
+}
+
+/// The record still names the session before `/clear`: a newer session of the same process began by a hook.
+fn lags(context: &Context, record: &LiveRecord) -> bool {
+    let written = record.live.as_ref().map_or(record.started_ms, |l| l.ms);
+    context.hooks.iter().any(|h| {
+        let row = &h.row;
+        row.agent == CLAUDE
+            && row.session_id != record.session_id
+            && row.process.as_ref().is_some_and(|p| p.pid == record.pid)
+            && row.last.event == "SessionStart"
+            && row.event_ms > written
+            && context.now - row.event_ms <= LAG_MS
+    })
+}
+
+/// The id that a command line names as its session. A fork has an id of its own.
+fn session_argument(argv: &[String]) -> Option<&str> {
+    if argv.iter().any(|a| a == "--fork-session") {
+        return argument(argv, &["--session-id"]);
+    }
+    argument(argv, &["--session-id", "--resume", "-r"])
+}
+
+fn argument<'a>(argv: &'a [String], names: &[&str]) -> Option<&'a str> {
+    let value = names.iter().find_map(|name| {
+        argv.iter().enumerate().find_map(|(at, word)| match word.split_once('=') {
+            Some((flag, value)) if flag == *name => Some(value),
+            _ if word == name => argv.get(at + 1).map(String::as_str),
+            _ => None,
+        })
+    })?;
+    (!value.is_empty() && !value.starts_with('-')).then_some(value)
+}
+
+/// Which transcripts are looked into.
+struct Wanted {
+    ids: HashSet<String>,
+    /// A process may belong to a record that nothing names, or the table is not known: every record of the window.
+    window: bool,
+    /// Folders below `projects/`, and the start of the process that has this folder: it may have been parked.
+    parked: Vec<(String, Ms)>,
+}
+
+impl Wanted {
+    fn of(context: &Context, sessions: &Sessions) -> Wanted {
+        let mut ids: HashSet<String> = sessions.by_id.keys().cloned().collect();
+        ids.extend(
+            context
+                .hooks
+                .iter()
+                .filter(|h| h.row.agent == CLAUDE)
+                .map(|h| h.row.session_id.clone()),
+        );
+        let unnamed = || {
+            processes(context)
+                .filter(|(p, a)| a.role == Role::Session && !a.started_by_agent && !sessions.recorded.contains(&p.pid))
+        };
+        Wanted {
+            ids,
+            window: context.all || context.processes.is_none() || unnamed().next().is_some(),
+            parked: unnamed()
+                .filter_map(|(p, a)| Some((encoded(a.cwd.as_ref()?.to_str()?), p.start_ms)))
+                .collect(),
+        }
+    }
+
+    fn wants(&self, context: &Context, folder: &str, id: &str, file_ms: Ms) -> bool {
+        self.ids.contains(id)
+            || (self.window && context.in_window(file_ms))
+            || self.parked.iter().any(|(f, start)| f == folder && file_ms >= *start)
+    }
+}
+
+/// The folder of a project as Claude Code names it. Only ever compared, never decoded: many folders have one name.
+fn encoded(cwd: &str) -> String {
+    cwd.chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' })
+        .collect()
+}
+
+/// The transcripts that are wanted; of two with one id the newer: a moved project leaves a copy behind.
+fn transcripts(
+    homes: &[PathBuf],
+    context: &Context,
+    wanted: &Wanted,
+) -> Result<HashMap<String, RecordFile>, String> {
+    let mut found: HashMap<String, RecordFile> = HashMap::new();
+    let mut old = Vec::new();
+    for home in homes {
+        let Some(projects) = files::entries(&home.join("projects"))? else {
+            continue;
+        };
+        for project in projects.filter(files::is_dir) {
+            let folder = project.file_name().to_string_lossy().into_owned();
+            // One unreadable project hides no other.
+            let Ok(Some(entries)) = files::entries(&project.path()) else {
+                continue;
+            };
+            for entry in entries {
+                let name = entry.file_name();
+                let Some(id) = name.to_str().and_then(|n| n.strip_suffix(".jsonl")) else {
+                    continue;
+                };
+                if id.starts_with("agent-") {
+                    continue;
+                }
+                let Some(file_ms) = files::stat_entry(&entry) else {
+                    continue;
+                };
+                let wants = wanted.wants(context, &folder, id, file_ms);
+                if !wants && !context.all {
+                    continue;
+                }
+                let file = RecordFile {
+                    id: id.to_owned(),
+                    path: entry.path(),
+                    file_ms,
+                };
+                if wants {
+                    keep_newer(&mut found, file);
+                } else {
+                    old.push(file);
+                }
+            }
+        }
+    }
+    for file in files::newest(old, OLD_RECORDS) {
+        keep_newer(&mut found, file);
+    }
+    Ok(found)
+}
+
+fn keep_newer(found: &mut HashMap<String, RecordFile>, file: RecordFile) {
+    match found.get(&file.id) {
+        Some(known) if known.file_ms >= file.file_ms => {}
+        _ => {
+            found.insert(file.id.clone(), file);
+        }
+    }
+}
+
+impl Parts {
+    fn read_into(&self, context: &Context, id: String, harvest: &mut Harvest) {
+        let hook = context.hook(CLAUDE, &id);
+        let mut found = Found {
+            agent: CLAUDE,
+            live: self.live.clone(),
+            foreign: self.foreign,
+            joined: self.joined,
+            origin_cwd: self.cwd.clone(),
+            cwd: self.cwd.clone(),
+            ..Found::default()
+        };
+        if let Some(file) = &self.file {
+            if hook.is_none_or(|h| !super::hook::is_newer(h, file.file_ms)) {
+                found.tail = read_tail(&file.path, tail::claude::tail, harvest);
+                if found.tail.is_none() && hook.is_none() && found.live.is_empty() {
+                    return;
+                }
+            }
+            let alone = hook.is_none() && found.live.iter().all(|l| l.live.is_none());
+            let child_asks = hook.is_some_and(|h| h.view.waits.iter().any(|w| w.owner.starts_with("agent:")));
+            if alone || child_asks {
+                found.children = children(&file.path, context.now);
+            }
+        } else if hook.is_none() && found.live.is_empty() && !found.foreign {
+            return;
+        }
+        self.name_and_place(hook, &mut found);
+        found.path = self.file.as_ref().map(|f| f.path.clone());
+        found.session_id = id;
+        harvest.found.push(found);
+    }
+
+    /// Title: custom, else the live record's name, else made by the model, else the first prompt; a name that was
+    /// derived from the folder says nothing and comes last. The head of the file is read only if nothing else helps.
+    fn name_and_place(&self, hook: Option<&super::hook::HookRow>, found: &mut Found) {
+        let tail = found.tail.clone().unwrap_or_default();
+        let name = if self.name_derived { "" } else { self.name.as_str() };
+        let of_tail = [tail.custom_title.as_str(), name, tail.title.as_str(), tail.first_prompt.as_str()];
+        let of_hook = hook.map_or("", |h| h.row.title.as_str());
+        let title = of_tail.into_iter().chain([of_hook]).find(|t| !t.is_empty());
+        found.title = title.unwrap_or_default().to_owned();
+        if !tail.cwd.is_empty() {
+            found.cwd.clone_from(&tail.cwd);
+        }
+        let placed = !found.cwd.is_empty() || hook.is_some_and(|h| !h.row.cwd.is_empty());
+        if let Some(file) = &self.file
+            && (found.title.is_empty() || !placed)
+            && let Ok(bytes) = tail::file::head(&file.path)
+        {
+            let head = tail::claude::head(&bytes);
+            if found.title.is_empty() {
+                found.title = head.first_prompt;
+            }
+            if found.origin_cwd.is_empty() {
+                found.origin_cwd = head.cwd;
+            }
+        }
+        if found.title.is_empty() {
+            found.title.clone_from(&self.name);
+        }
+        if found.cwd.is_empty() {
+            found.cwd.clone_from(&found.origin_cwd);
+        }
+    }
+}
+
+/// The tail of one record. What cannot be read is named and left out; it ends nothing.
+pub(super) fn read_tail(path: &Path, reader: impl Fn(&[u8], bool) -> Tail, harvest: &mut Harvest) -> Option<Tail> {
+    match tail::file::tail(path, reader) {
+        Ok(tail) => Some(tail),
+        Err(e) => {
+            harvest.slow |= e.kind() == io::ErrorKind::Interrupted;
+            if e.kind() != io::ErrorKind::NotFound {
+                harvest.skipped.push(Skipped {
+                    path: path.display().to_string(),
+                    why: files::describe(&e),
+                });
+            }
+            None
+        }
+    }
+}
+
+/// Records of children that moved within half an hour: `SESSION/subagents/**/agent-ID.jsonl` beside the transcript.
+fn children(transcript: &Path, now: Ms) -> Vec<ChildRecord> {
+    let folder = transcript.with_extension("").join("subagents");
+    let mut children: Vec<ChildRecord> = walkdir::WalkDir::new(folder)
+        .max_depth(4)
+        .into_iter()
+        .filter_map(Result::ok)
+        .filter_map(|entry| {
+            let name = entry.file_name().to_str()?;
+            let id = name.strip_prefix("agent-")?.strip_suffix(".jsonl")?.to_owned();
+            let file_ms = files::modified_ms(&entry.metadata().ok()?);
+            if now - file_ms > CHILD_MS {
+                return None;
+            }
+            let tail = tail::file::tail(entry.path(), tail::claude::tail_of_child).ok()?;
+            Some(ChildRecord {
+                id,
+                kind: tail.kind,
+                ms: tail.ms,
+            })
+        })
+        .filter(|c| c.kind != Kind::None)
+        .collect();
+    children.sort_by(|a, b| a.id.cmp(&b.id));
+    children
+}
+
