@@ -1,8 +1,9 @@
 //! The board: every session with what it does, in the order that people look at it (ring-scan(1), THE BOARD).
 
 use ring_session::time::Ms;
-use ring_session::{Settings, StateDir};
 use serde::Serialize;
+
+pub use crate::collect::collect;
 
 /// What is asked of a board beside the rows that pass its filters.
 #[derive(Clone, Debug, Default)]
@@ -183,19 +184,6 @@ pub struct Tried {
     pub applies: bool,
     /// Why, or why not.
     pub why: String,
-}
-
-/// The board at `now`: reads every source, joins what they say about a session, decides and orders.
-///
-/// It never fails: a source that cannot be read is named in [`Board::sources`] and its rows are missing.
-pub fn collect(request: &Request, settings: &Settings, state: &StateDir, now: Ms) -> Board {
-    let _ = (request, settings, state);
-    Board {
-        schema: 1,
-        now_ms: now,
-        host: ring_session::process::host_name().to_owned(),
-        ..Board::default()
-    }
 }
 
 /// How many rows have which status.

@@ -1,6 +1,6 @@
 //! From sources to a board: reads, joins what is said about one session, decides, orders.
 
-use crate::board::{self, Board, ProcessView, Request, Session, Source, Todo};
+use crate::board::{self, Board, Finding, ProcessView, Request, Session, Source, Todo};
 use crate::join::{self, Entry};
 use crate::merge::{self, Facts, Hook, Outcome};
 use crate::place;
@@ -14,20 +14,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// ENDED sessions that `--all` lists at most.
-const ENDED_ROWS: usize = 200;
-
-/// The board at `now`: reads every source, joins what they say about a session, decides and orders.
+/// The board at `now`: reads every source, joins what they say about a session, decides. Rows are in the order of their
+/// keys; ENDED ones are left out unless the request wants them.
 ///
 /// It never fails: a source that cannot be read is named in [`Board::sources`] and its rows are missing.
 pub fn collect(request: &Request, settings: &Settings, state: &StateDir, now: Ms) -> Board {
     let mut sources = Vec::new();
-    let (context, harvests) = read(request, settings, state, now, &mut sources);
-    let entries = join::join(&context, harvests);
+    let mut findings = Vec::new();
+    let (context, harvests) = read(request, settings, state, now, &mut sources, &mut findings);
+    let entries = join::join(&context, &harvests);
     let mut board = Board {
         schema: 1,
         now_ms: now,
         host: text::clean(process::host_name(), 200),
+        findings,
         ..Board::default()
     };
     let mut tmux = Tmux::default();
@@ -44,8 +44,7 @@ pub fn collect(request: &Request, settings: &Settings, state: &StateDir, now: Ms
         let session = session(entry, outcome, &context, &mut tmux);
         board.sessions.push(session);
     }
-    board::order(&mut board.sessions);
-    keep_newest_ended(&mut board.sessions);
+    board.sessions.sort_by(|a, b| a.key.cmp(&b.key));
     board.counts = board::count(&board.sessions);
     for source in &mut sources {
         source.rows = board
@@ -67,6 +66,7 @@ fn read(
     state: &StateDir,
     now: Ms,
     sources: &mut Vec<Source>,
+    findings: &mut Vec<Finding>,
 ) -> (Context, Vec<Harvest>) {
     let on = |name: &str| settings.sources.is_empty() || settings.sources.iter().any(|s| s == name);
     let off = |name: &str| Source {
@@ -81,7 +81,7 @@ fn read(
         if rows.absent {
             source.state = "absent".into();
         }
-        source.skipped.clone_from(&rows.skipped);
+        findings.extend(rows.skipped.iter().cloned());
         hooks = rows;
         sources.push(source);
     } else {
@@ -119,7 +119,7 @@ fn read(
             source.state = "slow".into();
             source.error = "a record changed while it was read".into();
         }
-        source.skipped.clone_from(&harvest.skipped);
+        findings.extend(harvest.skipped.iter().cloned());
         harvests.push(harvest);
         sources.push(source);
     }
@@ -160,22 +160,13 @@ fn read_processes() -> (Option<Processes>, Source) {
     }
 }
 
-fn unknown_format(entry: &Entry) -> board::Finding {
-    board::Finding {
+fn unknown_format(entry: &Entry) -> Finding {
+    Finding {
         check: "format",
         agent: entry.agent.clone(),
         path: entry.path().map(|p| p.display().to_string()).unwrap_or_default(),
         text: "no turn mark that is known".into(),
     }
-}
-
-/// Of the ended ones only the newest.
-fn keep_newest_ended(sessions: &mut Vec<Session>) {
-    let mut ended = 0;
-    sessions.retain(|s| {
-        ended += usize::from(s.status == "ended");
-        s.status != "ended" || ended <= ENDED_ROWS
-    });
 }
 
 impl Entry<'_> {
@@ -210,7 +201,11 @@ fn session(entry: &Entry, outcome: Outcome, context: &Context, tmux: &mut Tmux) 
     let newer = tail.is_some_and(|t| row.is_none_or(|r| t.ms > r.event_ms));
     // What both know, the newer one tells.
     let pick = |of_row: Option<&String>, of_record: Option<&String>, limit: usize| {
-        let (first, second) = if newer { (of_record, of_row) } else { (of_row, of_record) };
+        let (first, second) = if newer {
+            (of_record, of_row)
+        } else {
+            (of_row, of_record)
+        };
         let found = [first, second].into_iter().flatten().find(|t| !t.is_empty());
         text::clean(found.map_or("", String::as_str), limit)
     };
@@ -230,7 +225,11 @@ fn session(entry: &Entry, outcome: Outcome, context: &Context, tmux: &mut Tmux) 
     let place = place_of(entry, context, tmux);
     let tty = text::clean(&place.tty, 200);
     let home = context.home.as_deref();
-    let todo = [tail.filter(|_| newer).and_then(|t| t.todo), row.and_then(|r| r.todo), tail.and_then(|t| t.todo)];
+    let todo = [
+        tail.filter(|_| newer).and_then(|t| t.todo),
+        row.and_then(|r| r.todo),
+        tail.and_then(|t| t.todo),
+    ];
     let title = match found.map(|f| &f.title) {
         Some(title) if !title.is_empty() => text::clean(title, 200),
         _ => text::clean(row.map_or(entry.title.as_str(), |r| r.title.as_str()), 200),
@@ -255,7 +254,11 @@ fn session(entry: &Entry, outcome: Outcome, context: &Context, tmux: &mut Tmux) 
         tmux_pane: place.pane,
         tty,
         last_action: pick(row.map(|r| &r.last_action), tail.map(|t| &t.action), 160),
-        todo: todo.into_iter().flatten().next().map(|(done, total)| Todo { done, total }),
+        todo: todo
+            .into_iter()
+            .flatten()
+            .next()
+            .map(|(done, total)| Todo { done, total }),
         model: pick(row.map(|r| &r.model), tail.map(|t| &t.model), 80),
         seen_ms: outcome.seen_ms,
         process: ProcessView {
@@ -349,7 +352,13 @@ fn children(entry: &Entry) -> Vec<(String, String, String)> {
     let of_row = entry.hook.into_iter().flat_map(|h| &h.row.children);
     let of_records = entry.found.into_iter().flat_map(|f| &f.children);
     let mut children: Vec<(String, String, String)> = of_row
-        .map(|c| (text::clean(&c.id, 200), text::clean(&c.kind, 80), "seen by a hook".to_owned()))
+        .map(|c| {
+            (
+                text::clean(&c.id, 200),
+                text::clean(&c.kind, 80),
+                "seen by a hook".to_owned(),
+            )
+        })
         .collect();
     for child in of_records {
         let state = merge::name(child.kind).to_owned();
@@ -362,9 +371,16 @@ fn children(entry: &Entry) -> Vec<(String, String, String)> {
 }
 
 fn paths(entry: &Entry) -> Vec<String> {
-    let of_row = entry.hook.map(|h| h.row.transcript_path.clone()).filter(|p| !p.is_empty());
+    let of_row = entry
+        .hook
+        .map(|h| h.row.transcript_path.clone())
+        .filter(|p| !p.is_empty());
     let of_record = entry.path().map(|p: &Path| p.display().to_string());
-    let mut paths: Vec<String> = of_record.into_iter().chain(of_row).map(|p| text::clean(&p, 4096)).collect();
+    let mut paths: Vec<String> = of_record
+        .into_iter()
+        .chain(of_row)
+        .map(|p| text::clean(&p, 4096))
+        .collect();
     paths.dedup();
     paths
 }

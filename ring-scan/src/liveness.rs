@@ -155,7 +155,13 @@ pub fn claims(seekers: &[Seeker], candidates: &[Candidate]) -> HashMap<usize, u3
         .filter_map(|(s, c)| Some((distance(s, c)?, s, c)))
         .collect();
     pairs.sort_by_key(|(distance, s, c)| {
-        (*distance, Reverse(s.mark_ms), s.session, Reverse(c.start_ms), Reverse(c.pid))
+        (
+            *distance,
+            Reverse(s.mark_ms),
+            s.session,
+            Reverse(c.start_ms),
+            Reverse(c.pid),
+        )
     });
     let mut taken = HashSet::new();
     let mut claims = HashMap::new();

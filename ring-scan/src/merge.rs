@@ -351,7 +351,9 @@ fn live_busy(case: &Case) -> Answer {
             format!("the {} says busy, since {}", live.source, case.ago(live.ms)),
             &[live.source],
         ),
-        Some(live) if live.word == Word::Idle && case.facts.now - live.ms < IDLE_BELIEVED_MS && !case.facts.background => {
+        Some(live)
+            if live.word == Word::Idle && case.facts.now - live.ms < IDLE_BELIEVED_MS && !case.facts.background =>
+        {
             yes(
                 "working",
                 case.turn_started_ms().min(live.ms),
@@ -576,12 +578,9 @@ fn hook_turn(case: &Case) -> Answer {
 
 fn session(case: &Case) -> Answer {
     match case.facts.record {
-        Some(r) if !r.of_hook && r.board == "working" => yes(
-            "working",
-            r.updated_ms,
-            "the record has a running turn",
-            &["session"],
-        ),
+        Some(r) if !r.of_hook && r.board == "working" => {
+            yes("working", r.updated_ms, "the record has a running turn", &["session"])
+        }
         Some(r) if !r.of_hook => yes("idle", r.updated_ms, "the record has no running turn", &["session"]),
         Some(_) => no("the record is a hook entry's: no row of its own"),
         None => no("no record of ring-session"),
@@ -665,12 +664,15 @@ impl Facts<'_> {
 impl<'a> Case<'a> {
     fn of(facts: &'a Facts<'a>) -> Case<'a> {
         let live = facts.live.filter(|l| {
-            !facts.hook.is_some_and(|h| {
-                h.row.foreground_ms > l.ms && facts.now - h.row.foreground_ms <= HOOK_JUST_NOW_MS
-            })
+            !facts
+                .hook
+                .is_some_and(|h| h.row.foreground_ms > l.ms && facts.now - h.row.foreground_ms <= HOOK_JUST_NOW_MS)
         });
         let all: &[Wait] = facts.hook.map_or(&[], |h| &h.view.waits);
-        let mut left: Vec<&Wait> = all.iter().filter(|w| waits::ended_by(w, facts, live).is_none()).collect();
+        let mut left: Vec<&Wait> = all
+            .iter()
+            .filter(|w| waits::ended_by(w, facts, live).is_none())
+            .collect();
         // The foreground's wait is shown, else the oldest.
         left.sort_by_key(|w| (w.owner != "foreground", w.since_ms));
         let seen_ms = [
@@ -811,7 +813,11 @@ impl<'a> Case<'a> {
 
     /// `error: NAME` of the turn that ended last.
     fn error(&self) -> String {
-        let of_hook = self.facts.hook.filter(|h| h.row.turn.outcome == "failed").map(|h| &h.row.turn.error);
+        let of_hook = self
+            .facts
+            .hook
+            .filter(|h| h.row.turn.outcome == "failed")
+            .map(|h| &h.row.turn.error);
         let newer_tail = self
             .facts
             .tail
@@ -852,7 +858,11 @@ impl<'a> Case<'a> {
             }
         }
         if let Some(live) = facts.live {
-            let counts = if self.live.is_some() { "" } else { ", does not count yet" };
+            let counts = if self.live.is_some() {
+                ""
+            } else {
+                ", does not count yet"
+            };
             chain.push(fact(live.source, format!("{}{counts}", said(&live.word)), live.ms));
         }
         if let Some(t) = facts.tail {
@@ -864,7 +874,11 @@ impl<'a> Case<'a> {
             chain.push(fact("transcript", format!("{}{open}", name(t.kind)), t.ms));
         }
         for child in facts.children {
-            chain.push(fact("record", format!("child {}: {}", child.id, name(child.kind)), child.ms));
+            chain.push(fact(
+                "record",
+                format!("child {}: {}", child.id, name(child.kind)),
+                child.ms,
+            ));
         }
         if let Some(r) = facts.record {
             chain.push(fact("session", r.board.clone(), r.updated_ms));
@@ -878,7 +892,10 @@ impl<'a> Case<'a> {
     fn wake_ms(&self) -> Option<Ms> {
         let facts = self.facts;
         let settings = facts.settings;
-        let mut moments = vec![self.seen_ms + settings.quiet_after_ms, self.seen_ms + settings.active_window_ms + 1];
+        let mut moments = vec![
+            self.seen_ms + settings.quiet_after_ms,
+            self.seen_ms + settings.active_window_ms + 1,
+        ];
         if let Some(live) = facts.live {
             moments.push(live.ms + IDLE_BELIEVED_MS);
         }

@@ -15,7 +15,7 @@ mod proc;
 use ring_hook::agent::{Agent, Role};
 use ring_session::time::Ms;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// One own process.
 #[derive(Clone, Debug, Default)]
@@ -171,21 +171,9 @@ fn outside(pid: u32) -> Outside {
     }
 }
 
-/// Whether `inner` is `outer` or below it, by whole parts.
-pub fn holds(outer: &Path, inner: &Path) -> bool {
-    inner.starts_with(outer)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn c22_a_folder_does_not_hold_its_namesake() {
-        assert!(holds(Path::new("/foo"), Path::new("/foo/x")));
-        assert!(holds(Path::new("/"), Path::new("/foo")));
-        assert!(!holds(Path::new("/foo"), Path::new("/foobar")));
-    }
 
     #[test]
     fn what_an_agent_started_is_marked_also_through_shells() {

@@ -4,7 +4,6 @@ pub mod registry;
 
 use super::files::{self, RecordFile};
 use super::{Context, Found, Harvest, LiveProcess};
-use crate::board::Skipped;
 use crate::merge::ChildRecord;
 use crate::processes::{AgentProcess, Process, Processes};
 use registry::LiveRecord;
@@ -36,10 +35,12 @@ pub fn read(context: &Context) -> Result<Harvest, String> {
     let mut sessions = Sessions::default();
     for home in &homes {
         let registry = registry::read(home, context.processes.as_ref())?;
-        harvest.skipped.extend(registry.unreadable.iter().map(|path| Skipped {
-            path: path.display().to_string(),
-            why: "no whole live record".into(),
-        }));
+        harvest.skipped.extend(
+            registry
+                .unreadable
+                .iter()
+                .map(|path| super::skipped(CLAUDE, path.display().to_string(), "no whole live record")),
+        );
         sessions.add_records(context, registry.records);
     }
     sessions.add_arguments(context);
@@ -66,7 +67,9 @@ fn homes(context: &Context) -> Vec<PathBuf> {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(text),
     };
-    let given = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|v| !v.is_empty()).map(PathBuf::from);
+    let given = std::env::var_os("CLAUDE_CONFIG_DIR")
+        .filter(|v| !v.is_empty())
+        .map(PathBuf::from);
     let own = context.home.iter().map(|h| h.join(".claude"));
     let set = context.settings.claude_homes.iter().map(expand);
     let of_processes = processes(context).filter_map(|(_, a)| a.config_dir.clone());
@@ -224,11 +227,13 @@ fn session_argument(argv: &[String]) -> Option<&str> {
 
 fn argument<'a>(argv: &'a [String], names: &[&str]) -> Option<&'a str> {
     let value = names.iter().find_map(|name| {
-        argv.iter().enumerate().find_map(|(at, word)| match word.split_once('=') {
-            Some((flag, value)) if flag == *name => Some(value),
-            _ if word == name => argv.get(at + 1).map(String::as_str),
-            _ => None,
-        })
+        argv.iter()
+            .enumerate()
+            .find_map(|(at, word)| match word.split_once('=') {
+                Some((flag, value)) if flag == *name => Some(value),
+                _ if word == name => argv.get(at + 1).map(String::as_str),
+                _ => None,
+            })
     })?;
     (!value.is_empty() && !value.starts_with('-')).then_some(value)
 }
@@ -280,11 +285,7 @@ fn encoded(cwd: &str) -> String {
 }
 
 /// The transcripts that are wanted; of two with one id the newer: a moved project leaves a copy behind.
-fn transcripts(
-    homes: &[PathBuf],
-    context: &Context,
-    wanted: &Wanted,
-) -> Result<HashMap<String, RecordFile>, String> {
+fn transcripts(homes: &[PathBuf], context: &Context, wanted: &Wanted) -> Result<HashMap<String, RecordFile>, String> {
     let mut found: HashMap<String, RecordFile> = HashMap::new();
     let mut old = Vec::new();
     for home in homes {
@@ -378,7 +379,12 @@ impl Parts {
     fn name_and_place(&self, hook: Option<&super::hook::HookRow>, found: &mut Found) {
         let tail = found.tail.clone().unwrap_or_default();
         let name = if self.name_derived { "" } else { self.name.as_str() };
-        let of_tail = [tail.custom_title.as_str(), name, tail.title.as_str(), tail.first_prompt.as_str()];
+        let of_tail = [
+            tail.custom_title.as_str(),
+            name,
+            tail.title.as_str(),
+            tail.first_prompt.as_str(),
+        ];
         let of_hook = hook.map_or("", |h| h.row.title.as_str());
         let title = of_tail.into_iter().chain([of_hook]).find(|t| !t.is_empty());
         found.title = title.unwrap_or_default().to_owned();
@@ -414,10 +420,9 @@ pub(super) fn read_tail(path: &Path, reader: impl Fn(&[u8], bool) -> Tail, harve
         Err(e) => {
             harvest.slow |= e.kind() == io::ErrorKind::Interrupted;
             if e.kind() != io::ErrorKind::NotFound {
-                harvest.skipped.push(Skipped {
-                    path: path.display().to_string(),
-                    why: files::describe(&e),
-                });
+                harvest
+                    .skipped
+                    .push(super::skipped("", path.display().to_string(), files::describe(&e)));
             }
             None
         }
@@ -450,4 +455,3 @@ fn children(transcript: &Path, now: Ms) -> Vec<ChildRecord> {
     children.sort_by(|a, b| a.id.cmp(&b.id));
     children
 }
-

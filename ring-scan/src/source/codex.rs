@@ -82,7 +82,9 @@ impl Holders {
                 continue;
             };
             if let Ok(metadata) = entry.metadata() {
-                let holder = kernel.and_then(|k| k.get(&metadata.ino())).filter(|pid| own.contains(pid));
+                let holder = kernel
+                    .and_then(|k| k.get(&metadata.ino()))
+                    .filter(|pid| own.contains(pid));
                 locks.insert(id.to_owned(), holder.copied().unwrap_or(0));
             }
         }
@@ -205,10 +207,11 @@ impl Records {
         let head = match tail::file::head(&file.path) {
             Ok(bytes) => tail::codex::head(&bytes),
             Err(e) => {
-                harvest.skipped.push(crate::board::Skipped {
-                    path: file.path.display().to_string(),
-                    why: files::describe(&e),
-                });
+                harvest.skipped.push(super::skipped(
+                    CODEX,
+                    file.path.display().to_string(),
+                    files::describe(&e),
+                ));
                 return;
             }
         };
@@ -317,9 +320,13 @@ impl Records {
                 ServerStatus::WaitingOnUserInput => "question",
                 ServerStatus::Active | ServerStatus::Idle | ServerStatus::Other => continue,
             };
-            let Some(session) = self.sessions.get_mut(&id) else { continue };
+            let Some(session) = self.sessions.get_mut(&id) else {
+                continue;
+            };
             let row = context.hook(CODEX, &id).map(|h| &h.row);
-            let since = row.map_or(0, |r| r.event_ms).max(session.tail.as_ref().map_or(0, |t| t.ms));
+            let since = row
+                .map_or(0, |r| r.event_ms)
+                .max(session.tail.as_ref().map_or(0, |t| t.ms));
             session.live.push(LiveProcess {
                 pid: session.joined.unwrap_or(0),
                 live: Some(Live {
@@ -374,7 +381,12 @@ mod tests {
     fn the_id_stands_at_the_end_of_a_rollouts_name() {
         let name = "rollout-2026-11-30T12-57-21-01a22c89-b7aa-7c51-aee3-61c164103a8d.jsonl";
         assert_eq!(rollout_id(name), Some("01a22c89-b7aa-7c51-aee3-61c164103a8d"));
-        for name in ["rollout-x.jsonl", "rollout-.jsonl", "other.jsonl", "rollout-é2026-11-30T12.jsonl"] {
+        for name in [
+            "rollout-x.jsonl",
+            "rollout-.jsonl",
+            "other.jsonl",
+            "rollout-é2026-11-30T12.jsonl",
+        ] {
             assert_eq!(rollout_id(name), None, "{name}");
         }
     }

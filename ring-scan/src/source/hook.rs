@@ -1,7 +1,7 @@
 //! Hook rows: `status/*.json` through `view`.
 
 use super::files;
-use crate::board::Skipped;
+use crate::board::Finding;
 use ring_hook::row::Row;
 use ring_hook::view::{View, view};
 use ring_session::time::Ms;
@@ -23,7 +23,7 @@ pub struct HookRows {
     /// By key.
     pub rows: Vec<HookRow>,
     /// Files that are no rows.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<Finding>,
     /// No hook has ever run.
     pub absent: bool,
 }
@@ -45,7 +45,7 @@ pub fn read(state: &StateDir, settings: &Settings, now: Ms) -> Result<HookRows, 
         };
         let path = entry.path();
         let why = match fs::read(&path) {
-            Ok(bytes) => match Row::parse(&bytes) {
+            Ok(bytes) => match parse(&bytes) {
                 Some(row) => {
                     let view = view(&row, now, settings);
                     found.rows.push(HookRow { row, view });
@@ -57,13 +57,15 @@ pub fn read(state: &StateDir, settings: &Settings, now: Ms) -> Result<HookRows, 
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
             Err(e) => files::describe(&e),
         };
-        found.skipped.push(Skipped {
-            path: format!("status/{name}"),
-            why,
-        });
+        found.skipped.push(super::skipped("", format!("status/{name}"), why));
     }
     found.rows.sort_by(|a, b| a.row.key.cmp(&b.row.key));
     Ok(found)
+}
+
+/// A row with all that names it; half a row is none.
+fn parse(_bytes: &[u8]) -> Option<Row> {
+    None::<Row>.filter(|r| !r.key.is_empty() && !r.agent.is_empty() && !r.session_id.is_empty())
 }
 
 /// Whether the row tells everything that a record of this file time may tell: no tail needs to be read. A wait that is

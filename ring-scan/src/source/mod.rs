@@ -7,7 +7,7 @@ mod files;
 pub mod hook;
 mod websocket;
 
-use crate::board::{Skipped, Source};
+use crate::board::{Finding, Source};
 use crate::liveness::Lock;
 use crate::merge::{ChildRecord, Live};
 use crate::processes::Processes;
@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What readers of agents' records need to know before they read.
+#[derive(Clone, Debug)]
 pub struct Context {
     /// The clock.
     pub now: Ms,
@@ -41,7 +42,9 @@ pub struct Context {
 impl Context {
     /// The hook row of a session.
     pub fn hook(&self, agent: &str, id: &str) -> Option<&hook::HookRow> {
-        self.hooks.iter().find(|h| h.row.agent == agent && h.row.session_id == id)
+        self.hooks
+            .iter()
+            .find(|h| h.row.agent == agent && h.row.session_id == id)
     }
 
     /// Whether a file of this time lies in the window of what may be active.
@@ -102,11 +105,21 @@ pub struct Harvest {
     /// Ids that belong to the agent itself or to children: no row may stand for them.
     pub not_sessions: Vec<String>,
     /// Files and records that were left out.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<Finding>,
     /// There is nothing to read.
     pub absent: bool,
     /// A file changed while it was read, twice.
     pub slow: bool,
+}
+
+/// Says that a file was left out.
+pub fn skipped(agent: &str, path: String, why: impl Into<String>) -> Finding {
+    Finding {
+        check: "files.unreadable",
+        agent: agent.into(),
+        path,
+        text: why.into(),
+    }
 }
 
 /// A source that is being read.
