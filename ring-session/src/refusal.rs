@@ -1,6 +1,6 @@
 //! A refusal: the stable code of what could not be done, a text that says what to do next, and details.
 //!
-//! One vocabulary for all five programs (ring(7), ERRORS): scripts compare codes, people read texts.
+//! One vocabulary for all five programs (ring(7), ERROR CODES): scripts compare codes, people read texts.
 
 use crate::exit;
 use serde_json::{Map, Value};
