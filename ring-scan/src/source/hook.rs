@@ -64,8 +64,8 @@ pub fn read(state: &StateDir, settings: &Settings, now: Ms) -> Result<HookRows, 
 }
 
 /// A row with all that names it; half a row is none.
-fn parse(_bytes: &[u8]) -> Option<Row> {
-    None::<Row>.filter(|r| !r.key.is_empty() && !r.agent.is_empty() && !r.session_id.is_empty())
+fn parse(bytes: &[u8]) -> Option<Row> {
+    Row::parse(bytes).filter(|r| !r.key.is_empty() && !r.agent.is_empty() && !r.session_id.is_empty())
 }
 
 /// Whether the row tells everything that a record of this file time may tell: no tail needs to be read. A wait that is
