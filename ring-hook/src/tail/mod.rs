@@ -6,7 +6,12 @@
 pub mod claude;
 pub mod codex;
 pub mod file;
+mod find;
+mod lines;
+mod walk;
 
+use crate::json::{Object, Value};
+use crate::summary;
 use ring_session::time::Ms;
 
 /// What the last turn mark is.
@@ -96,4 +101,32 @@ pub struct Head {
     pub first_ordinal: u64,
     /// First line of the first prompt; cleaned, 200.
     pub first_prompt: String,
+}
+
+/// The most of a last text that is kept, in bytes: what a question is looked for in.
+const TEXT_LIMIT: usize = 64 * 1024;
+
+/// The end of a text.
+fn last_part(text: String) -> String {
+    let mut at = text.len().saturating_sub(TEXT_LIMIT);
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    if at == 0 { text } else { text[at..].to_string() }
+}
+
+/// What a record without any turn mark is: new, or not understood. `known`: it holds lines of types that mark no turn.
+fn without_mark(bytes: &[u8], whole: bool, known: bool) -> Kind {
+    // the first line may be half written; a whole line that means nothing is another format
+    if whole && (known || memchr::memchr(b'\n', bytes).is_none()) {
+        Kind::None
+    } else {
+        Kind::Unknown
+    }
+}
+
+/// `Name: text` of a tool call, as a status row holds it.
+fn action(name: &str, input: Option<Value<'_>>) -> String {
+    let input = input.and_then(Value::object);
+    summary::tool(name, "", input.as_ref(), &Object::default()).summary
 }
