@@ -208,6 +208,96 @@ fn every_code_is_listed_under_its_exit_status() {
     assert_eq!(listed, known);
 }
 
+/// The words of the `.It Sy` lines of a section: names of rules and of settings.
+fn names(page: &str, section_name: &str) -> BTreeSet<String> {
+    section(page, section_name)
+        .iter()
+        .filter_map(|l| l.strip_prefix(".It Sy "))
+        .flat_map(|l| l.split(" Pq ").next().unwrap().split_whitespace())
+        .filter(|w| *w != ",")
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The texts that stand between `("` and `",` in a source file, as its table of rules has them.
+fn first_of_pairs(source: &str) -> BTreeSet<String> {
+    source
+        .split("(\"")
+        .skip(1)
+        .filter_map(|rest| rest.split_once("\","))
+        .map(|(name, _)| name.to_owned())
+        .filter(|name| !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'))
+        .collect()
+}
+
+#[test]
+fn every_rule_is_in_its_page() {
+    for (page_name, section_name, file, table) in [
+        ("ring-hook.1", "DECISION", "ring-hook/src/decide.rs"),
+        ("ring-scan.1", "STATUS", "ring-scan/src/merge.rs"),
+    ] {
+        let source = fs::read_to_string(root().join(file)).unwrap();
+        let code = source.split("#[cfg(test)]").next().unwrap();
+        assert_eq!(
+            names(&page(page_name), section_name),
+            first_of_pairs(code),
+            "{page_name}"
+        );
+    }
+}
+
+#[test]
+fn every_setting_is_in_the_page_and_every_setting_of_the_page_is_one() {
+    let out = Home::new()
+        .ring("ring-scan", &["config", "--format", "json"])
+        .output()
+        .unwrap();
+    let all: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    let known: BTreeSet<_> = all["settings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| s["key"].as_str().unwrap().to_owned())
+        .collect();
+    let mut listed = names(&page("ring.5"), "SETTINGS");
+    for group in ["notify.*", "notify_*"] {
+        assert!(listed.remove(group), "{group}");
+    }
+    let short = |keys: &BTreeSet<String>| -> Vec<String> {
+        let later = |k: &str| k.starts_with("notify") || k.starts_with("waiting_") || k == "plugins";
+        keys.iter().filter(|k| !later(k)).cloned().collect()
+    };
+    assert_eq!(short(&listed), short(&known));
+}
+
+#[test]
+fn every_key_of_the_board_is_in_the_page() {
+    let home = Home::new();
+    let asked = serde_json::json!({"hook_event_name": "Notification", "session_id": "s", "cwd": "/w",
+        "notification_type": "permission_prompt", "agent_id": "a", "agent_type": "Explore"});
+    home.event(harness::NOW, &asked);
+    let board = home.board_at(harness::NOW);
+    let text = page("ring-scan.1");
+    let words: BTreeSet<_> = section(&text, "THE BOARD")
+        .iter()
+        .filter(|l| l.contains("Va "))
+        .flat_map(|l| l.split_whitespace())
+        .collect();
+    let session = &board["sessions"][0];
+    for object in [
+        &board,
+        &board["counts"],
+        &board["sources"][0],
+        session,
+        &session["waiting"],
+        &session["process"],
+    ] {
+        for key in object.as_object().unwrap().keys() {
+            assert!(words.contains(key.as_str()), "{key} is not in the page");
+        }
+    }
+}
+
 #[test]
 fn comments_refer_to_sections_that_exist() {
     let mut wrong = Vec::new();
