@@ -5,8 +5,10 @@
 mod harness;
 
 use harness::{Home, NOW, assert_silent, feed, text};
+use ring_session::lock::Lock;
 use serde_json::json;
 use std::fs;
+use std::time::Duration;
 
 fn stop() -> Vec<u8> {
     json!({"hook_event_name": "Stop", "session_id": "s", "cwd": "/w/app", "last_assistant_message": "Done."})
@@ -71,6 +73,34 @@ fn a_row_that_another_program_wrote_by_the_book_is_on_the_board() {
     assert_eq!(sessions[0]["status"], "waiting");
     assert_eq!(sessions[0]["waiting"]["detail"], "may I");
     assert_eq!(sessions[0]["project"], "shop");
+}
+
+/// The side file of a key, computed from the words of ring(5), WRITING, and from nothing else.
+fn stripe_by_the_book(key: &str) -> u64 {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in key.bytes() {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    }
+    (hash ^ (hash >> 32)) & 0x3f
+}
+
+#[test]
+fn a_foreign_writer_that_locks_by_the_book_keeps_the_hook_out() {
+    let home = Home::new();
+    for session in ["s", "3f2a", "0198c0de-7000-7abc-8def-000000000001"] {
+        let payload = json!({"hook_event_name": "Stop", "session_id": session, "cwd": "/w"}).to_string();
+        let side = home.status().join(format!(
+            ".locks/{:02x}",
+            stripe_by_the_book(&format!("claude-code:{session}"))
+        ));
+        let held = Lock::acquire(&side, Duration::from_secs(1)).unwrap();
+        let mut command = home.ring("ring-hook", &["--agent", "claude-code", "--strict"]);
+        let out = feed(command.env("RING_LOCK_MS", "50"), payload.as_bytes());
+        assert_eq!(out.status.code(), Some(75), "{}", text(&out.stderr));
+        drop(held);
+        assert_silent(&home.hook_at(NOW, &["--agent", "claude-code"], payload.as_bytes()));
+    }
+    assert_eq!(home.rows().len(), 3);
 }
 
 #[test]
