@@ -402,11 +402,12 @@ fn fill(tail: &mut Tail, bytes: &[u8], child: bool) {
         found
     };
     tail.custom_title = title("custom-title", "customTitle");
-    tail.title = [("ai-title", "aiTitle"), ("summary", "summary")]
-        .iter()
-        .fold(tail.custom_title.clone(), |best, (kind, member)| {
+    tail.title = [("ai-title", "aiTitle"), ("summary", "summary")].iter().fold(
+        tail.custom_title.clone(),
+        |best, (kind, member)| {
             if best.is_empty() { title(kind, member) } else { best }
-        });
+        },
+    );
     line("\"TodoWrite\"", &mut |l| {
         tail.todo = Message::of(l).blocks.iter().rev().find_map(|b| {
             let input = b
