@@ -5,11 +5,12 @@
 //! that nobody opens again, and a side file is never removed, for the same reason. The system frees the lock of a
 //! process that dies. Readers take no lock.
 
+use crate::process;
 use crate::refusal::{Code, Refusal};
 use crate::state_dir::make_private;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -22,16 +23,18 @@ pub const WAIT_VARIABLE: &str = "RING_LOCK_MS";
 
 /// The wait to use: what `RING_LOCK_MS` says, else `default`.
 pub fn wait(default: Duration) -> Duration {
-    std::env::var(WAIT_VARIABLE)
-        .ok()
-        .and_then(|v| v.trim().parse().ok())
-        .map_or(default, Duration::from_millis)
+    wait_by(std::env::var(WAIT_VARIABLE).ok().as_deref(), default)
+}
+
+fn wait_by(variable: Option<&str>, default: Duration) -> Duration {
+    let ms = variable.and_then(|v| v.trim().parse().ok());
+    ms.map_or(default, Duration::from_millis)
 }
 
 /// A held lock; dropping it frees it.
 #[derive(Debug)]
 pub struct Lock {
-    file: File,
+    _file: File,
 }
 
 impl Lock {
@@ -46,7 +49,7 @@ impl Lock {
         let mut jitter = u64::from(std::process::id());
         loop {
             match fs2::FileExt::try_lock_exclusive(&file) {
-                Ok(()) => return Ok(Lock { file }),
+                Ok(()) => return Ok(Lock { _file: file }),
                 Err(e) if e.raw_os_error() == fs2::lock_contended_error().raw_os_error() => {}
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
                 Err(e) => return Err(Refusal::io("lock", path, &e)),
@@ -62,22 +65,6 @@ impl Lock {
             std::thread::sleep((pause + spread).min(left));
             pause = (pause * 2).min(Duration::from_millis(10));
         }
-    }
-
-    /// As [`Lock::acquire`], and writes this process's id into the side file, so that others can name the holder.
-    /// For locks that may be held longer than a write.
-    ///
-    /// # Errors
-    /// Those of [`Lock::acquire`].
-    pub fn acquire_named(path: &Path, limit: Duration) -> Result<Lock, Refusal> {
-        let mut lock = Lock::acquire(path, limit)?;
-        let line = format!("{}\n", std::process::id());
-        lock.file
-            .set_len(0)
-            .and_then(|()| lock.file.rewind())
-            .and_then(|()| lock.file.write_all(line.as_bytes()))
-            .map_err(|e| Refusal::io("write", path, &e))?;
-        Ok(lock)
     }
 }
 
@@ -98,18 +85,20 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-fn timed_out(path: &Path, mut file: &File, limit: Duration) -> Refusal {
-    let mut text = String::new();
+fn timed_out(path: &Path, file: &File, limit: Duration) -> Refusal {
     let holder = file
-        .rewind()
+        .metadata()
         .ok()
-        .and_then(|()| file.read_to_string(&mut text).ok())
-        .and_then(|_| text.trim().parse::<u32>().ok());
-    let by = holder.map(|pid| format!(" (process {pid})")).unwrap_or_default();
+        .and_then(|m| process::lock_holder(m.dev(), m.ino()));
+    let by = match holder.map(|pid| (pid, process::look(pid))) {
+        Some((pid, process::Look::Found(stat))) => format!("process {pid} ({})", stat.comm),
+        Some((pid, _)) => format!("process {pid}"),
+        None => "another process".into(),
+    };
     let refusal = Refusal::new(
         Code::LockTimeout,
         format!(
-            "{} is locked by another process{by} for more than {} ms; try again",
+            "{} has been locked by {by} for more than {} ms; try again",
             path.display(),
             limit.as_millis()
         ),
@@ -118,5 +107,45 @@ fn timed_out(path: &Path, mut file: &File, limit: Duration) -> Refusal {
     match holder {
         Some(pid) => refusal.with("holder", pid),
         None => refusal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_sets_both_waits_and_nonsense_in_it_does_not() {
+        let ms = Duration::from_millis;
+        for (variable, expected) in [
+            (None, ms(1_000)),
+            (Some("250"), ms(250)),
+            (Some(" 0 "), ms(0)),
+            (Some(""), ms(1_000)),
+            (Some("-1"), ms(1_000)),
+            (Some("1s"), ms(1_000)),
+        ] {
+            assert_eq!(wait_by(variable, HOOK_WAIT), expected, "{variable:?}");
+        }
+    }
+
+    #[test]
+    fn a_lock_excludes_within_one_process_too_and_is_free_after_its_drop() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("deep/er/lock");
+        let held = Lock::acquire(&path, Duration::ZERO).unwrap();
+        let refusal = Lock::acquire(&path, Duration::from_millis(20)).unwrap_err();
+        assert_eq!(refusal.code, Code::LockTimeout);
+        assert!(refusal.message.contains(path.to_str().unwrap()), "{}", refusal.message);
+        drop(held);
+        Lock::acquire(&path, Duration::ZERO).unwrap();
+        assert!(path.exists());
+    }
+
+    #[test]
+    fn a_side_file_that_cannot_be_opened_is_io_and_not_a_time_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let refusal = Lock::acquire(dir.path(), Duration::from_secs(5)).unwrap_err();
+        assert_eq!(refusal.code, Code::Io);
     }
 }

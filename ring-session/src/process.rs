@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -83,6 +84,52 @@ pub fn read_stat(pid: u32) -> Option<ProcessStat> {
         .and_then(|b| parse_stat(&b))
 }
 
+/// What looking for a process found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// It is there.
+    Found(ProcessStat),
+    /// No process has that id.
+    Gone,
+    /// Nobody can tell: not allowed, or not understood.
+    Unreadable,
+}
+
+/// Looks for one process.
+pub fn look(pid: u32) -> Look {
+    match fs::read(proc_dir().join(pid.to_string()).join("stat")) {
+        Ok(bytes) => parse_stat(&bytes).map_or(Look::Unreadable, Look::Found),
+        // the second: it ended between open and read
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Look::Gone,
+        Err(e) if e.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) => Look::Gone,
+        Err(_) => Look::Unreadable,
+    }
+}
+
+/// The process that holds a `flock` on the file with that device and inode, by the system's table of locks.
+pub fn lock_holder(device: u64, inode: u64) -> Option<u32> {
+    let table = fs::read_to_string(proc_dir().join("locks")).ok()?;
+    parse_locks(&table, device, inode)
+}
+
+/// Lines are `1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE START END`, with hexadecimal device numbers; those who wait
+/// have `->` behind the number.
+fn parse_locks(table: &str, device: u64, inode: u64) -> Option<u32> {
+    let file = format!(
+        "{:02x}:{:02x}:{inode}",
+        rustix::fs::major(device),
+        rustix::fs::minor(device)
+    );
+    let holder = |line: &str| {
+        let mut words = line.split_ascii_whitespace().skip(1);
+        let is_ours = words.next() == Some("FLOCK") && words.nth(2).is_some();
+        let mut words = line.split_ascii_whitespace().skip(4);
+        let pid = words.next()?.parse().ok().filter(|pid| *pid > 0)?;
+        (is_ours && words.next() == Some(&file)).then_some(pid)
+    };
+    table.lines().find_map(holder)
+}
+
 /// First 8 digits of the boot id; empty where there is none.
 pub fn boot_id() -> &'static str {
     static BOOT: OnceLock<String> = OnceLock::new();
@@ -134,10 +181,10 @@ impl Stamp {
         }
     }
 
-    /// Whether the process is proven dead, seen from `here` (a stamp of this machine) with what `look` finds under a
-    /// pid. Proof is: same host and another boot; or same host, boot and namespace, and the pid (not 0) is absent, a
+    /// Whether the process is proven dead, seen from `here` (a stamp of this machine) with what [`look`] finds under
+    /// a pid. Proof is: same host and another boot; or same host, boot and namespace, and the pid (not 0) is absent, a
     /// zombie or has other ticks. All else is no proof.
-    pub fn is_dead(&self, here: &Stamp, look: impl Fn(u32) -> Option<ProcessStat>) -> bool {
+    pub fn is_dead(&self, here: &Stamp, look: impl Fn(u32) -> Look) -> bool {
         if self.host != here.host || self.boot.is_empty() || here.boot.is_empty() {
             return false;
         }
@@ -148,8 +195,13 @@ impl Stamp {
             return false;
         }
         match look(self.pid) {
-            None => true,
-            Some(s) => matches!(s.state, 'Z' | 'X') || s.start_ticks != self.start_ticks,
+            Look::Gone => true,
+            Look::Found(s) => matches!(s.state, 'Z' | 'X') || s.start_ticks != self.start_ticks,
+            Look::Unreadable => false,
         }
     }
 }
+
+#[cfg(test)]
+#[path = "process/tests.rs"]
+mod tests;

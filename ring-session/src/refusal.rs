@@ -213,13 +213,13 @@ impl Refusal {
 
     /// The line that `--format json` prints on stderr.
     pub fn to_json(&self) -> String {
-        serde_json::json!({"error": {
+        let error = serde_json::json!({"error": {
             "code": self.code.as_str(),
             "message": self.message,
             "retriable": self.code.retriable(),
             "details": self.details,
-        }})
-        .to_string()
+        }});
+        crate::text::inert_json(error.to_string())
     }
 }
 
@@ -235,5 +235,58 @@ impl std::error::Error for Refusal {}
 impl From<std::io::Error> for Refusal {
     fn from(error: std::io::Error) -> Self {
         Refusal::new(Code::Io, format!("cannot read or write a stream: {error}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_a_status_that_is_listed_and_2_is_none_of_them() {
+        for code in Code::ALL {
+            assert!(
+                exit::ALL.iter().any(|(status, _)| *status == code.exit()),
+                "{}",
+                code.as_str()
+            );
+            assert!(!matches!(code.exit(), 0 | 2), "{}", code.as_str());
+            let letters = |b: u8| b.is_ascii_uppercase() || b == b'_';
+            assert!(code.as_str().bytes().all(letters), "{}", code.as_str());
+        }
+    }
+
+    #[test]
+    fn codes_are_unique_and_stand_in_the_order_of_their_statuses() {
+        assert!(Code::ALL.is_sorted_by_key(|c| c.exit()));
+        let mut names: Vec<_> = Code::ALL.iter().map(|c| c.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Code::ALL.len());
+    }
+
+    #[test]
+    fn only_locks_files_and_waits_are_worth_the_same_try_again() {
+        let again: Vec<_> = Code::ALL.iter().filter(|c| c.retriable()).map(|c| c.as_str()).collect();
+        assert_eq!(again, ["IO", "LOCK_TIMEOUT", "TIMEOUT"]);
+    }
+
+    #[test]
+    fn c53_a_refusal_is_one_inert_line_in_both_forms() {
+        let refusal = Refusal::new(Code::NotFound, "no \u{1b}[31m\n\u{9b}2J\u{202e}x").with("id", "a\u{9b}\n");
+        let (mut human, mut json) = (Vec::new(), Vec::new());
+        exit::report(&mut human, "ring-x", &refusal, false).unwrap();
+        exit::report(&mut json, "ring-x", &refusal, true).unwrap();
+        assert_eq!(String::from_utf8(human).unwrap(), "ring-x: no x [NOT_FOUND]\n");
+        let json = String::from_utf8(json).unwrap();
+        assert!(
+            !json
+                .trim_end()
+                .contains(|c: char| c.is_control() || crate::text::is_bidi(c)),
+            "{json:?}"
+        );
+        let read: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(read["error"]["details"]["id"], "a\u{9b}\n");
+        assert_eq!(read["error"]["message"], refusal.message);
     }
 }

@@ -4,22 +4,27 @@
 //! become one blank or vanish, the ends are trimmed, and what is over the limit is cut with `…` as last character,
 //! never in front of a combining mark or a joiner.
 
+use std::iter::Peekable;
+use unicode_segmentation::UnicodeSegmentation;
+
 /// The mark that something was cut.
 pub const CUT: char = '…';
 
-/// Bidirectional controls: embeddings, overrides, isolates and marks.
+/// Bidirectional controls: embeddings, overrides, isolates, marks and the deprecated shaping controls.
 pub fn is_bidi(c: char) -> bool {
-    matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{061C}')
+    matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{206F}' | '\u{200E}' | '\u{200F}' | '\u{061C}')
 }
 
-/// Characters that belong to the one before them: combining marks, joiners, variation selectors, skin tones.
+/// Whether a character belongs to the one before it: combining marks, joiners, variation selectors, skin tones (the
+/// grapheme rules of Unicode, UAX 29).
 pub fn joins_previous(c: char) -> bool {
-    matches!(c,
-        '\u{0300}'..='\u{036F}' | '\u{0483}'..='\u{0489}' | '\u{0591}'..='\u{05BD}' | '\u{0610}'..='\u{061A}'
-        | '\u{064B}'..='\u{065F}' | '\u{0900}'..='\u{0903}' | '\u{093A}'..='\u{094F}' | '\u{0E31}' | '\u{0E34}'..='\u{0E3A}'
-        | '\u{0E47}'..='\u{0E4E}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}' | '\u{200C}' | '\u{200D}'
-        | '\u{20D0}'..='\u{20FF}' | '\u{302A}'..='\u{302F}' | '\u{3099}' | '\u{309A}' | '\u{FE00}'..='\u{FE0F}'
-        | '\u{FE20}'..='\u{FE2F}' | '\u{1F3FB}'..='\u{1F3FF}' | '\u{E0100}'..='\u{E01EF}' | '\u{E0020}'..='\u{E007F}')
+    // nothing below joins, and that is nearly every character
+    c >= '\u{300}' && clusters(&String::from_iter(['a', c])).count() == 1
+}
+
+/// The text in characters as people see them: each with all that joins it.
+pub fn clusters(text: &str) -> impl Iterator<Item = &str> {
+    text.graphemes(true)
 }
 
 /// The text without control characters, escape sequences and bidirectional controls, on one line, at most `limit`
@@ -31,13 +36,11 @@ pub fn clean(text: &str, limit: usize) -> String {
     let (mut count, mut blank) = (0usize, false);
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        if c == '\u{1b}' || c == '\u{9b}' {
-            skip_escape(c, &mut chars);
-            continue;
-        }
-        if matches!(c, '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}') {
-            skip_string(&mut chars);
-            continue;
+        match c {
+            '\u{1b}' => skip_escape(&mut chars),
+            '\u{9b}' => skip_sequence(&mut chars),
+            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => skip_string(&mut chars),
+            _ => {}
         }
         if c.is_whitespace() {
             blank = !out.is_empty();
@@ -60,81 +63,65 @@ pub fn clean(text: &str, limit: usize) -> String {
     out
 }
 
-/// `out` holds at most `limit` characters and more would follow: the last one makes room for the mark.
+/// `out` holds at most `limit` characters and more would follow: room is made for the mark, and what is torn goes whole.
 fn cut(mut out: String, limit: usize) -> String {
     if limit == 0 {
         return String::new();
     }
-    let mut count = out.chars().count();
-    while count >= limit {
-        match out.pop() {
-            Some(c) => {
-                count -= 1;
-                if joins_previous(c) {
-                    // what it belonged to would stand there changed: take the whole cluster
-                    while let Some(p) = out.pop() {
-                        count -= 1;
-                        if !joins_previous(p) {
-                            break;
-                        }
-                    }
-                }
-            }
-            None => break,
+    let (mut count, mut kept) = (0, 0);
+    for cluster in clusters(&out) {
+        count += cluster.chars().count();
+        if count >= limit {
+            break;
         }
+        kept += cluster.len();
     }
-    let kept = out.trim_end().len();
     out.truncate(kept);
+    out.truncate(out.trim_end().len());
     out.push(CUT);
     out
 }
 
-fn skip_escape(first: char, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    let csi = match first {
-        '\u{9b}' => true,
-        _ => match chars.peek().copied() {
-            Some('[') => {
-                chars.next();
-                true
-            }
-            Some(']' | 'P' | 'X' | '^' | '_') => {
-                chars.next();
-                skip_string(chars);
-                return;
-            }
-            Some(c @ '\u{20}'..='\u{2f}') => {
-                chars.next();
-                let _: char = c;
-                while chars.next_if(|c| matches!(c, '\u{20}'..='\u{2f}')).is_some() {}
-                chars.next_if(|c| matches!(c, '\u{30}'..='\u{7e}'));
-                return;
-            }
-            Some('\u{30}'..='\u{7e}') => {
-                chars.next();
-                return;
-            }
-            _ => return,
-        },
-    };
-    if csi {
-        while chars.next_if(|c| matches!(c, '\u{20}'..='\u{3f}')).is_some() {}
-        chars.next_if(|c| matches!(c, '\u{40}'..='\u{7e}'));
+type Chars<'a> = Peekable<std::str::Chars<'a>>;
+
+/// What follows an ESC: a control sequence, a string, or one or more characters of a short sequence.
+fn skip_escape(chars: &mut Chars<'_>) {
+    match chars.peek() {
+        Some('[') => {
+            chars.next();
+            skip_sequence(chars);
+        }
+        Some(']' | 'P' | 'X' | '^' | '_') => {
+            chars.next();
+            skip_string(chars);
+        }
+        _ => {
+            while chars.next_if(|c| matches!(c, '\u{20}'..='\u{2f}')).is_some() {}
+            chars.next_if(|c| matches!(c, '\u{30}'..='\u{7e}'));
+        }
     }
 }
 
-/// The inside of an OSC, DCS, PM, APC or SOS string up to BEL or ST. One that never ends stops at a line end or after
-/// 4096 characters, so that it cannot swallow a whole text.
-fn skip_string(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    let mut last = '\0';
+/// The inside of a control sequence (CSI) and its last character.
+fn skip_sequence(chars: &mut Chars<'_>) {
+    while chars.next_if(|c| matches!(c, '\u{20}'..='\u{3f}')).is_some() {}
+    chars.next_if(|c| matches!(c, '\u{40}'..='\u{7e}'));
+}
+
+/// The inside of an OSC, DCS, PM, APC or SOS string up to BEL, ST, CAN or SUB, or up to another ESC, which ends it. One
+/// that never ends stops at a line end or after 4096 characters, so that it cannot swallow a whole text.
+fn skip_string(chars: &mut Chars<'_>) {
     for _ in 0..4096 {
-        match chars.peek().copied() {
-            None | Some('\n' | '\r') => return,
-            Some(c) => {
-                chars.next();
-                if c == '\u{7}' || c == '\u{9c}' || (last == '\u{1b}' && c == '\\') {
-                    return;
+        match chars.next_if(|c| !matches!(c, '\n' | '\r' | '\u{1b}')) {
+            Some('\u{7}' | '\u{9c}' | '\u{18}' | '\u{1a}') => return,
+            Some(_) => {}
+            None => {
+                // ESC \ is ST; any other ESC begins a sequence of its own
+                let mut ahead = chars.clone();
+                if ahead.next() == Some('\u{1b}') && ahead.next() == Some('\\') {
+                    *chars = ahead;
                 }
-                last = c;
+                return;
             }
         }
     }
@@ -150,7 +137,29 @@ pub fn for_terminal(text: &str) -> String {
     clean(text, usize::MAX)
 }
 
-/// The first line that is not blank, not yet cleaned.
+/// The first line that is not blank, without blanks at its ends, not yet cleaned. Every line end of Unicode ends one.
 pub fn first_line(text: &str) -> &str {
-    text.lines().map(str::trim).find(|l| !l.is_empty()).unwrap_or("")
+    let ends = |c| matches!(c, '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    text.split(ends).map(str::trim).find(|l| !l.is_empty()).unwrap_or("")
 }
+
+/// A JSON text whose strings hold no character that a terminal obeys: DEL, C1 and bidirectional controls as `\u`
+/// escapes, which mean the same. (Controls below U+0020 are escaped in any JSON.)
+pub fn inert_json(json: String) -> String {
+    let obeyed = |c: char| matches!(c, '\u{7f}'..='\u{9f}') || is_bidi(c);
+    if !json.contains(obeyed) {
+        return json;
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        match obeyed(c) {
+            true => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+#[path = "text/tests.rs"]
+mod tests;

@@ -11,13 +11,18 @@ pub const NOW_VARIABLE: &str = "RING_NOW_MS";
 /// Now, or what `RING_NOW_MS` says. Only the edge of a program asks; everything that decides takes `now` as a value.
 #[allow(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
 pub fn now_ms() -> Ms {
-    if let Some(ms) = std::env::var(NOW_VARIABLE).ok().and_then(|v| v.trim().parse().ok()) {
+    if let Some(ms) = std::env::var(NOW_VARIABLE).ok().and_then(|v| replaced(&v)) {
         return ms;
     }
     match std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
         Ok(since) => Ms::try_from(since.as_millis()).unwrap_or(Ms::MAX),
         Err(_) => 0,
     }
+}
+
+/// What the variable says; nonsense in it does not count.
+fn replaced(variable: &str) -> Option<Ms> {
+    variable.trim().parse().ok()
 }
 
 /// The longest span that the command line takes: 3650 days.
@@ -71,5 +76,138 @@ pub fn human_span(ms: Ms) -> String {
         60..3600 => format!("{}m", s / 60),
         3600..86_400 => format!("{}h", s / 3600),
         _ => format!("{}d", s / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn spans_are_numbers_with_a_unit_and_plain_ones_are_seconds() {
+        for (text, ms) in [
+            ("0", 0),
+            ("10", 10_000),
+            ("1.5", 1_500),
+            (".5", 500),
+            ("500ms", 500),
+            ("0.4ms", 0),
+            ("10s", 10_000),
+            ("5m", 300_000),
+            ("2h", 7_200_000),
+            ("7d", 604_800_000),
+            (" 1 h ", 3_600_000),
+            ("3650d", MAX_SPAN_MS),
+        ] {
+            assert_eq!(parse_span(text).unwrap(), ms, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn c76_what_is_no_span_is_an_invalid_argument() {
+        for text in [
+            "",
+            " ",
+            "s",
+            "x",
+            "1x",
+            "1w",
+            "-1",
+            "-1s",
+            "inf",
+            "infinity",
+            "nan",
+            "NaN",
+            "1e3s",
+            "1_000",
+            "0x10",
+            "1s2",
+            "1 2",
+            "3651d",
+            "1e400",
+            "99999999999999999999d",
+            "١s",
+            "1h30m",
+            "--",
+            "1\u{1b}[2J",
+        ] {
+            let refusal = parse_span(text).unwrap_err();
+            assert_eq!(
+                (refusal.code, refusal.code.exit()),
+                (Code::InvalidArgument, 64),
+                "{text:?}"
+            );
+            assert!(!refusal.message.contains('\u{1b}'));
+        }
+    }
+
+    #[test]
+    fn iso_stamps_need_an_offset() {
+        let noon = 1_796_040_000_000;
+        for text in [
+            "2026-11-30T12:00:00Z",
+            "2026-11-30T12:00:00.000Z",
+            "2026-11-30T13:00:00+01:00",
+            " 2026-11-30 12:00:00Z ",
+        ] {
+            assert_eq!(parse_iso(text), Some(noon), "{text:?}");
+        }
+        for text in [
+            "",
+            "2026-11-30",
+            "2026-11-30T12:00:00",
+            "noon",
+            "2026-13-30T12:00:00Z",
+            "1796040000000",
+        ] {
+            assert_eq!(parse_iso(text), None, "{text:?}");
+        }
+        assert_eq!(parse_iso("2026-11-30T12:00:00.123456789Z"), Some(noon + 123));
+        assert_eq!(iso(noon), "2026-11-30T12:00:00Z");
+        assert_eq!(iso(Ms::MAX), Ms::MAX.to_string());
+    }
+
+    #[test]
+    fn spans_for_people_have_one_unit() {
+        for (ms, text) in [
+            (-5, "0s"),
+            (999, "0s"),
+            (59_999, "59s"),
+            (60_000, "1m"),
+            (3_599_999, "59m"),
+            (3_600_000, "1h"),
+            (86_399_999, "23h"),
+            (86_400_000, "1d"),
+        ] {
+            assert_eq!(human_span(ms), text);
+        }
+    }
+
+    #[test]
+    fn c70_the_variable_replaces_the_clock_and_nonsense_in_it_does_not() {
+        assert_eq!(replaced("1796040000000"), Some(1_796_040_000_000));
+        assert_eq!(replaced(" 5\n"), Some(5));
+        assert_eq!(replaced("soon"), None);
+        assert!(now_ms() > 1_600_000_000_000);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_span_within_the_limit_or_refused(text in "\\PC{0,12}|[0-9.]{1,9}(ms|s|m|h|d)?") {
+            if let Ok(ms) = parse_span(&text) {
+                prop_assert!((0..=MAX_SPAN_MS).contains(&ms));
+            }
+        }
+
+        #[test]
+        fn what_is_printed_as_iso_is_read_back(ms in -62_000_000_000_000i64..253_000_000_000_000) {
+            prop_assert_eq!(parse_iso(&iso(ms)), Some(ms));
+        }
+
+        #[test]
+        fn any_text_is_a_stamp_or_not(text in "\\PC{0,40}") {
+            parse_iso(&text);
+        }
     }
 }

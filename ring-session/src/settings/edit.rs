@@ -52,7 +52,7 @@ fn read(path: &Path) -> Result<Option<String>, Refusal> {
 }
 
 /// `text` with the key set. Pure.
-fn edited(path: &Path, text: &str, key: &Key, value: &Value) -> Result<String, Refusal> {
+pub(super) fn edited(path: &Path, text: &str, key: &Key, value: &Value) -> Result<String, Refusal> {
     let (mark, body) = match text.strip_prefix('\u{feff}') {
         Some(body) => ("\u{feff}", body),
         None => ("", text),

@@ -1,3 +1,4 @@
+use super::edit::edited;
 use super::file::parse;
 use super::keys::{KEYS, Kind, Standing};
 use super::*;
@@ -466,20 +467,21 @@ proptest! {
 
     #[test]
     fn what_is_set_is_what_is_read(words in "\\PC{0,40}") {
-        let place = Place::with("# c\n[plan]\n");
-        let value = place.set("plan.claude_auto", &words).unwrap();
-        let (settings, problems) = place.load();
-        prop_assert_eq!(problems, vec![]);
-        prop_assert_eq!(value, Value::Text(settings.plan.claude_auto));
+        let key = keys::find("plan.claude_auto").unwrap();
+        let value = key.of_words(&words).unwrap();
+        let after = edited("f".as_ref(), "# c\n[plan]\n", key, &value).unwrap();
+        let content = parse("f", &after);
+        prop_assert_eq!(content.problems, vec![]);
+        prop_assert_eq!(&content.found[0].value, &value);
     }
 
     #[test]
     fn set_keeps_every_comment(comment in "[ -~]{0,30}", seconds in 0u32..100_000) {
-        let text = format!("#{comment}\ninterval = 1 #{comment}\n#{comment}\n[colors]\n#{comment}");
-        let place = Place::with(&text);
-        place.set("quiet_after_seconds", &seconds.to_string()).unwrap();
-        let after = place.text();
-        prop_assert_eq!(after.matches(&format!("#{comment}\n")).count() >= 3, true, "{}", after);
-        prop_assert_eq!(place.load().0.quiet_after_ms, i64::from(seconds) * 1000);
+        let text = format!("#{comment}\ninterval = 1 #{comment}\n#{comment}\n[colors]\n#{comment}\n");
+        let key = keys::find("quiet_after_seconds").unwrap();
+        let value = key.of_words(&seconds.to_string()).unwrap();
+        let after = edited("f".as_ref(), &text, key, &value).unwrap();
+        let line = format!("quiet_after_seconds = {seconds}\n");
+        prop_assert_eq!(after.replacen(&line, "", 1), text);
     }
 }
