@@ -1,0 +1,132 @@
+//! `watch` against real files, pipes and signals.
+#![allow(clippy::unwrap_used)]
+
+mod world;
+
+use ring_session::time::now_ms;
+use serde_json::{Value, json};
+use std::os::unix::process::ExitStatusExt;
+use std::time::{Duration, Instant};
+use world::World;
+
+/// So long that only a file event can be the reason.
+const NEVER: &str = "1h";
+
+fn told(line: &Value) -> [&str; 4] {
+    ["type", "key", "from", "to"].map(|k| line[k].as_str().unwrap())
+}
+
+#[test]
+fn c56_a_snapshot_then_one_line_a_change() {
+    let world = World::new();
+    world.row("a", "working", now_ms() - 5000, json!({}));
+    let mut watch = world.start(&["watch", "--format", "jsonl", "--interval", NEVER]);
+    assert_eq!(told(&watch.json()), ["snapshot", "generic:a", "", "working"]);
+    world.row("a", "waiting", now_ms(), json!({}));
+    let asked = watch.json();
+    assert_eq!(told(&asked), ["changed", "generic:a", "working", "waiting"]);
+    assert_eq!(asked["session"]["waiting"]["detail"], "Bash: git push origin main");
+    assert!(asked["ms"].as_i64().unwrap() > 0);
+    world.row("b", "idle", now_ms() - 1000, json!({}));
+    assert_eq!(told(&watch.json()), ["added", "generic:b", "", "idle"]);
+    world.row("a", "waiting", now_ms(), json!({"last_action":"no news"}));
+    world.remove_row("b");
+    assert_eq!(told(&watch.json()), ["removed", "generic:b", "idle", "ended"]);
+    watch.signal("INT");
+    assert_eq!(watch.end().code(), Some(0));
+    assert_eq!(watch.line(), "");
+}
+
+#[test]
+fn c56_an_interrupt_ends_with_0_and_a_kill_with_its_signal() {
+    let world = World::new();
+    for (name, code, signal) in [("INT", Some(0), None), ("TERM", None, Some(15)), ("HUP", None, Some(1))] {
+        let mut watch = world.start(&["watch", "--format", "oneline", "--interval", NEVER]);
+        assert_eq!(watch.line(), "");
+        watch.signal(name);
+        let end = watch.end();
+        assert_eq!((end.code(), end.signal()), (code, signal), "{name}");
+    }
+}
+
+#[test]
+fn c56_count_ends_it() {
+    let world = World::new();
+    world.row("a", "idle", now_ms() - 5000, json!({}));
+    let one = world.scan(&["watch", "--count", "1", "--format", "jsonl"]);
+    assert_eq!((one.status, one.out.lines().count()), (0, 1));
+    let mut watch = world.start(&["--watch", "--count", "3", "--format", "oneline", "--interval", NEVER]);
+    assert_eq!(watch.line(), "🟡1");
+    world.row("b", "working", now_ms(), json!({}));
+    assert_eq!(watch.line(), "🟢1 🟡1");
+    world.row("b", "waiting", now_ms(), json!({}));
+    assert_eq!(watch.line(), "🔴1 🟡1");
+    assert_eq!(watch.end().code(), Some(0));
+    assert_eq!(watch.line(), "");
+}
+
+#[test]
+fn c56_a_reader_that_goes_away_ends_it_at_rest_too() {
+    let world = World::new();
+    world.row("a", "idle", now_ms() - 5000, json!({}));
+    let mut watch = world.start(&["watch", "--format", "jsonl", "--interval", NEVER]);
+    watch.json();
+    let started = Instant::now();
+    drop(std::mem::replace(&mut watch.lines, std::io::BufReader::new(closed())));
+    let end = watch.child.wait().unwrap();
+    assert_eq!(end.code(), Some(0));
+    assert!(started.elapsed() < Duration::from_secs(60));
+}
+
+/// The output of a program that has printed nothing.
+fn closed() -> std::process::ChildStdout {
+    let mut child = std::process::Command::new("true")
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let out = child.stdout.take().unwrap();
+    child.wait().unwrap();
+    out
+}
+
+#[test]
+fn blocks_are_printed_again_only_if_more_than_an_age_has_changed() {
+    let world = World::new();
+    world.row("a", "idle", now_ms() - 5000, json!({"title":"first"}));
+    let mut watch = world.start(&["watch", "--interval", "100ms"]);
+    assert_eq!(watch.line(), "1 session · none waits for you");
+    assert!(watch.line().ends_with("first"));
+    world.row("a", "idle", now_ms() - 5000, json!({"title":"second"}));
+    assert_eq!(watch.line(), "");
+    assert_eq!(watch.line(), "1 session · none waits for you");
+    assert!(watch.line().ends_with("second"));
+}
+
+#[test]
+fn c77_the_idle_moment_before_a_queued_turn_is_not_printed() {
+    let world = World::new();
+    world.row("a", "working", now_ms() - 5000, json!({}));
+    let mut watch = world.start(&["watch", "--format", "jsonl", "--interval", NEVER]);
+    watch.json();
+    world.row("a", "idle", now_ms(), json!({}));
+    // what comes in between wakes it: it must be looked at, and not be printed
+    world.row("b", "idle", now_ms() - 9000, json!({}));
+    assert_eq!(told(&watch.json())[..2], ["added", "generic:b"]);
+    world.row("a", "working", now_ms(), json!({}));
+    world.row("c", "idle", now_ms() - 9000, json!({}));
+    assert_eq!(told(&watch.json())[..2], ["added", "generic:c"]);
+    // an end that stays is printed by a timer, long before the interval
+    world.row("a", "idle", now_ms(), json!({}));
+    assert_eq!(told(&watch.json()), ["changed", "generic:a", "working", "idle"]);
+}
+
+#[test]
+fn a_state_directory_that_is_made_later_is_seen() {
+    let world = World::new();
+    let mut watch = world.start(&["watch", "--format", "oneline", "--interval", "200ms"]);
+    assert_eq!(watch.line(), "");
+    world.row("a", "working", now_ms(), json!({}));
+    assert_eq!(watch.line(), "🟢1");
+    world.row("b", "waiting", now_ms(), json!({}));
+    assert_eq!(watch.line(), "🔴1 🟢1");
+}
