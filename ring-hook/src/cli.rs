@@ -3,51 +3,134 @@
 //! A hook entry is parsed by hand, in `entry.rs`: building clap's parser costs more than the whole event. Everything
 //! else comes here. Both know the same options, which a test compares.
 
-use crate::command;
+use crate::command::{install, normalize, remove, replay, show, status};
+use crate::entry::Entry;
 use clap::{Parser, Subcommand, ValueEnum};
-use ring_session::{Refusal, Settings, StateDir, state_dir};
+use ring_session::command_line::{self, Place, Shell};
+use ring_session::{Code, Refusal, Settings, StateDir, exit};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// One agent's hook payload in, one status row out.
+const EXAMPLES: &str = "\
+Examples:
+  ring-hook install --dry-run          what would change in your agents' settings
+  ring-hook install                    let your agents tell what they do
+  ring-hook status                     is every entry there?
+  ring-hook --agent claude-code        a hook entry: takes one payload from stdin";
+
+/// Turns an agent's hook payload into one status row
 #[derive(Debug, Parser)]
-#[command(name = "ring-hook", version, disable_help_subcommand = true)]
+#[command(name = crate::TOOL, version, before_help = EXAMPLES, help_template = command_line::HELP)]
 pub struct Cli {
-    /// Where the state is [default: $RING_STATE_DIR, else ~/.local/state/ring]
-    #[arg(long, global = true, value_name = "DIR")]
-    pub state_dir: Option<PathBuf>,
-    /// The settings file [default: $RING_CONFIG, else ~/.config/ring/config.toml]
-    #[arg(long, global = true, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-    /// How results and errors are written
-    #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
-    pub format: Format,
-    /// What to do; without one, a payload is taken from stdin
+    #[command(flatten)]
+    place: Place,
+    /// Form of what is printed: human or json
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORM",
+        default_value = "human",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    format: Format,
+    /// Agent that the payload comes from, unless the payload shows another
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Event, for payloads that do not name it
+    #[arg(long, value_name = "EVENT")]
+    event: Option<String>,
+    /// Print the normalised event, for a pipe
+    #[arg(long)]
+    emit: bool,
+    /// Print the row afterwards
+    #[arg(long)]
+    print: bool,
+    /// Refuse aloud instead of ignoring; not for hooks
+    #[arg(long)]
+    strict: bool,
     #[command(subcommand)]
-    pub command: Option<Command>,
+    command: Option<Command>,
 }
 
 /// Human or one JSON document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the parser would print them, and the help must fit a screen")]
 pub enum Format {
-    /// For people
     #[default]
     Human,
-    /// One JSON document
     Json,
 }
 
-/// The commands beside taking a payload.
 #[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Put the hook entries into the agents' settings
-    Install(command::install::Args),
-    /// Take our hook entries out again
-    Remove(command::remove::Args),
+enum Command {
+    /// Put our entries into the agents' settings
+    Install(install::Args),
+    /// Take our entries out again
+    Remove(remove::Args),
     /// What is installed, stale or missing, agent by agent
-    Status(command::status::Args),
-    /// Print one row and how readers show it
-    Show(command::show::Args),
+    Status(status::Args),
+    /// Print one row, and how readers show it
+    Show(show::Args),
+    /// Print the normalised event of each payload line
+    Normalize(normalize::Args),
+    /// Take recorded payloads in, in order, without rings
+    Replay(replay::Args),
+    /// Print completions for a shell
+    Completions {
+        /// bash, zsh or fish
+        #[arg(hide_possible_values = true)]
+        shell: Shell,
+    },
+}
+
+impl Cli {
+    /// Runs the command, or takes a payload if there is none; gives the exit status.
+    ///
+    /// # Errors
+    /// Those of the command.
+    pub fn run(self, out: &mut dyn Write) -> Result<u8, Refusal> {
+        let context = Context::new(&self.place, self.format);
+        let Some(command) = &self.command else {
+            return Ok(self.entry().run());
+        };
+        let takes_agent = matches!(command, Command::Normalize(_) | Command::Replay(_));
+        let of_a_hook = self.event.is_some() || self.emit || self.print || self.strict;
+        if of_a_hook || (self.agent.is_some() && !takes_agent) {
+            let text =
+                "--agent, --event, --emit, --print and --strict stand behind a command that knows them, or alone";
+            return Err(Refusal::new(Code::InvalidArgument, text));
+        }
+        match command {
+            Command::Install(args) => install::run(args, &context),
+            Command::Remove(args) => remove::run(args, &context),
+            Command::Status(args) => status::run(args, &context),
+            Command::Show(args) => show::run(args, &context),
+            Command::Normalize(args) => {
+                normalize::run(args, self.agent.as_deref(), &context, &mut io::stdin().lock(), out)
+            }
+            Command::Replay(args) => replay::run(args, self.agent.as_deref(), &context, out),
+            Command::Completions { shell } => {
+                command_line::completions::<Cli>(*shell, out);
+                Ok(exit::DONE)
+            }
+        }
+    }
+
+    /// The same command line as a hook entry.
+    pub fn entry(self) -> Entry {
+        Entry {
+            agent: self.agent,
+            event: self.event,
+            emit: self.emit,
+            strict: self.strict,
+            print: self.print,
+            state_dir: self.place.state_dir,
+            config: self.place.config,
+            json: self.format == Format::Json,
+            payload: None,
+        }
+    }
 }
 
 /// What every command gets: where files are and how to write.
@@ -62,11 +145,11 @@ pub struct Context {
 }
 
 impl Context {
-    /// From the global options, the environment and the home folder.
-    pub fn new(state_dir: Option<PathBuf>, config: Option<PathBuf>, format: Format) -> Context {
+    /// From the options, the environment and the home folder.
+    pub fn new(place: &Place, format: Format) -> Context {
         Context {
-            state: StateDir::resolve(state_dir.as_deref()),
-            config: state_dir::config_file(config.as_deref()),
+            state: place.state(),
+            config: place.config_file(),
             format,
         }
     }
@@ -91,8 +174,10 @@ impl Context {
     /// The settings in force. What is wrong in the file is told on stderr: for commands that people run.
     pub fn settings(&self) -> Settings {
         let (settings, problems) = Settings::load(self.config.as_deref());
-        for p in problems {
-            eprintln!("ring-hook: {}:{}: {}: {}", p.file, p.line, p.key, p.text);
+        let mut err = io::stderr().lock();
+        for problem in problems {
+            // a closed stderr leaves nobody to tell
+            writeln!(err, "{}: {problem}", crate::TOOL).unwrap_or_default();
         }
         settings
     }

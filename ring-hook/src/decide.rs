@@ -200,7 +200,10 @@ pub fn running_tasks(event: &Event, settings: &Settings) -> Option<u32> {
 /// Whether the settings can make a difference to this event: to the decision, or to what is stored of it.
 pub fn needs_settings(event: &Event) -> bool {
     let details = event.tool.has_text || !event.message.is_empty() || !event.title.is_empty() || !event.text.is_empty();
-    details || event.name == Name::Stop || event.name == Name::Notification || event.background.is_some()
+    details
+        || matches!(event.name, Name::Stop | Name::PermissionRequest)
+        || event.name == Name::Notification
+        || event.background.is_some()
 }
 
 #[cfg(test)]

@@ -19,6 +19,11 @@ pub const PATIENCE: Duration = Duration::from_secs(1);
 /// How long the rest of a refused payload is waited for, so that its writer does not meet a closed pipe.
 const DRAIN: Duration = Duration::from_millis(50);
 
+/// Room for a first read: most payloads fit.
+const FIRST_ROOM: usize = 16 * 1024;
+/// Less room than this is not worth a read.
+const LEAST_ROOM: usize = 4 * 1024;
+
 /// Where a payload ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
@@ -101,79 +106,79 @@ fn bad(text: &str) -> Refusal {
     Refusal::new(Code::BadPayload, text)
 }
 
-/// Reads one object from a stream: to its closing brace and no further, for at most `patience`.
+/// Reads one object from a stream: to its closing brace and no further, waiting for at most `patience` in
+/// all.
 ///
 /// # Errors
 /// `BAD_PAYLOAD` if something else comes, or nothing; `STDIN_TIMEOUT`; `PAYLOAD_TOO_LARGE` after it was read to its
 /// end; `IO`.
 pub fn read(stream: impl AsFd, patience: Duration) -> Result<Vec<u8>, Refusal> {
-    let started = Instant::now();
-    let (mut bytes, mut scanner, mut large) = (Vec::new(), Scanner::default(), false);
-    let mut piece = 16 * 1024;
+    let mut patience = patience;
+    let (mut bytes, mut scanner, mut large) = (vec![0; FIRST_ROOM], Scanner::default(), false);
+    let mut filled = 0;
     loop {
-        let from = bytes.len();
-        bytes.resize(from + piece, 0);
-        let count = match wait_and_read(&stream, &mut bytes[from..], patience.saturating_sub(started.elapsed()))? {
-            Some(count) => count,
-            None => {
-                return Err(Refusal::new(
-                    Code::StdinTimeout,
-                    format!("no whole payload came within {} ms", patience.as_millis()),
-                ));
-            }
-        };
-        bytes.truncate(from + count);
+        if bytes.len() - filled < LEAST_ROOM {
+            bytes.resize(bytes.len() * 2, 0);
+        }
+        let count = read_some(&stream, &mut bytes[filled..], &mut patience)?;
+        let piece = &bytes[filled..filled + count];
         if count == 0 {
-            return Err(match (large, bytes.iter().all(u8::is_ascii_whitespace)) {
+            return Err(match (large, bytes[..filled].iter().all(u8::is_ascii_whitespace)) {
                 (true, _) => too_large(),
                 (false, true) => bad("stdin is empty; a payload is one JSON object"),
                 (false, false) => bad("the payload is cut off: its object never closes"),
             });
         }
-        match scanner.feed(&bytes[from..]) {
-            Progress::Whole(end) if !large && from + end <= LARGEST => {
-                bytes.truncate(from + end);
+        match scanner.feed(piece) {
+            Progress::Whole(end) if !large && filled + end <= LARGEST => {
+                bytes.truncate(filled + end);
                 return Ok(bytes);
             }
             Progress::Whole(_) => return Err(too_large()),
             Progress::Bad => {
-                drain(&stream, patience.saturating_sub(started.elapsed()));
+                drain(&stream, patience.min(DRAIN));
                 return Err(if large {
                     too_large()
                 } else {
                     bad("stdin holds no JSON object, or one nested too deep")
                 });
             }
-            Progress::More => {}
+            Progress::More => filled += count,
         }
-        if large || bytes.len() > LARGEST {
-            (large, bytes) = (true, Vec::new());
+        if large || filled > LARGEST {
+            (large, filled) = (true, 0);
         }
-        piece = (piece * 2).min(1024 * 1024);
     }
 }
 
-fn too_large() -> Refusal {
+/// The refusal of a payload over [`LARGEST`].
+pub fn too_large() -> Refusal {
     Refusal::new(
         Code::PayloadTooLarge,
         format!("the payload is larger than {} MiB", LARGEST >> 20),
     )
 }
 
-/// What can be read within `limit`: a count, 0 at the end of the stream. None when the time is over.
-fn wait_and_read(stream: &impl AsFd, into: &mut [u8], limit: Duration) -> Result<Option<usize>, Refusal> {
+/// Reads what is there, waiting for it at most as long as there is patience, which grows shorter by that. 0 at the end
+/// of the stream.
+fn read_some(stream: &impl AsFd, into: &mut [u8], patience: &mut Duration) -> Result<usize, Refusal> {
     let failed = |e: Errno| Refusal::new(Code::Io, format!("cannot read stdin: {e}"));
-    let until = Instant::now() + limit;
     loop {
-        let left = Timespec::try_from(until.saturating_duration_since(Instant::now())).ok();
-        match poll(&mut [PollFd::new(stream, PollFlags::IN)], left.as_ref()) {
-            Ok(0) => return Ok(None),
+        let asked = Instant::now();
+        let limit = Timespec::try_from(*patience).ok();
+        let ready = poll(&mut [PollFd::new(stream, PollFlags::IN)], limit.as_ref());
+        *patience = patience.saturating_sub(asked.elapsed());
+        match ready {
+            Ok(0) => {
+                let text = "no whole payload came in time; a hook's stdin is one JSON object";
+                return Err(Refusal::new(Code::StdinTimeout, text));
+            }
             Ok(_) => {}
             Err(Errno::INTR) => continue,
             Err(e) => return Err(failed(e)),
         }
         match rustix::io::read(stream, &mut *into) {
-            Ok(count) => return Ok(Some(count)),
+            Ok(count) => return Ok(count),
             Err(Errno::INTR | Errno::AGAIN) => {}
             Err(e) => return Err(failed(e)),
         }
@@ -181,15 +186,9 @@ fn wait_and_read(stream: &impl AsFd, into: &mut [u8], limit: Duration) -> Result
 }
 
 /// Reads what is still on its way of a payload that is refused.
-fn drain(stream: &impl AsFd, limit: Duration) {
-    let until = Instant::now() + limit;
-    let mut waste = vec![0; 64 * 1024];
-    loop {
-        let left = until.saturating_duration_since(Instant::now()).min(DRAIN);
-        if left.is_zero() || !matches!(wait_and_read(stream, &mut waste, left), Ok(Some(1..))) {
-            return;
-        }
-    }
+fn drain(stream: &impl AsFd, mut patience: Duration) {
+    let mut waste = vec![0; FIRST_ROOM];
+    while matches!(read_some(stream, &mut waste, &mut patience), Ok(1..)) {}
 }
 
 /// The bytes as text, without a byte order mark and blanks in front. Bytes that are no UTF-8 become U+FFFD.

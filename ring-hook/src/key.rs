@@ -3,7 +3,6 @@
 //! Whatever an id holds, its key is one file name: no separator, no dot name, at most 200 bytes.
 
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
 
 /// The longest key, in bytes.
 pub const LIMIT: usize = 200;
@@ -31,8 +30,7 @@ pub fn key(agent: &str, session_id: &str) -> String {
     key.truncate(KEPT);
     key.push('~');
     for byte in digest.iter().take(16) {
-        // writing to a String cannot fail
-        let _ = write!(key, "{byte:02x}").is_ok();
+        key.push_str(&format!("{byte:02x}"));
     }
     key
 }

@@ -8,6 +8,7 @@ pub mod agent;
 pub mod children;
 pub mod decide;
 pub mod dialect;
+pub mod emit;
 pub mod event;
 pub mod facts;
 pub mod fold;

@@ -117,12 +117,7 @@ fn normalise(object: &Object<'_>, given: &Given<'_>) -> Result<Event, Refusal> {
         Some(Input::Payload) => Some(payload.object()),
         None => None,
     };
-    let mut tool = summary::tool(
-        &payload.text(Field::ToolName),
-        &payload.text(Field::UseId),
-        input,
-        object,
-    );
+    let mut tool = summary::tool(&payload.text(Field::ToolName), &payload.id(Field::UseId), input, object);
     if tool.summary.is_empty() {
         tool.summary = text::clean(&payload.text(Field::LastAction), summary::LIMIT);
     }
@@ -139,7 +134,7 @@ fn normalise(object: &Object<'_>, given: &Given<'_>) -> Result<Event, Refusal> {
         transcript_path,
         tty: path(&payload, Field::Tty),
         tmux_pane: given.tmux_pane.to_owned(),
-        turn_id: payload.text(Field::Turn).into_owned(),
+        turn_id: payload.id(Field::Turn).into_owned(),
         todo: input.and_then(summary::todo),
         tool,
         permission_mode: stored(Field::PermissionMode, 40),
@@ -200,10 +195,10 @@ struct Speaker {
 
 /// Who speaks, in which session. Children of OpenCode have a session of their own, which is their id in the parent's.
 fn speaker(payload: &Payload<'_>, agent: &str, name: Name, transcript: &str) -> Speaker {
-    let session = payload.text(Field::Session).into_owned();
+    let session = payload.id(Field::Session).into_owned();
     let opencode = agent == "opencode";
     let parent = if opencode {
-        payload.text(Field::ParentId).into_owned()
+        payload.id(Field::ParentId).into_owned()
     } else {
         String::new()
     };
@@ -214,7 +209,7 @@ fn speaker(payload: &Payload<'_>, agent: &str, name: Name, transcript: &str) -> 
             parent,
         };
     }
-    let mut child = payload.text(Field::ChildId).into_owned();
+    let mut child = payload.id(Field::ChildId).into_owned();
     if child.is_empty() && agent == agent::CODEX && !session.is_empty() {
         let thread = dialect::rollout_thread(transcript).filter(|thread| *thread != session);
         child = thread.unwrap_or_default().to_owned();

@@ -141,6 +141,12 @@ impl<'a> Payload<'a> {
         self.find(field, filled_text).unwrap_or_default()
     }
 
+    /// An id, as sent: blanks count.
+    pub fn id(&self, field: Field) -> Cow<'a, str> {
+        let filled = |value: Value<'a>| value.text().filter(|t| !t.is_empty());
+        self.find(field, filled).unwrap_or_default()
+    }
+
     /// A true or false, in any of the ways in which agents write it.
     pub fn flag(&self, field: Field) -> Option<bool> {
         self.find(field, flag)
@@ -250,8 +256,8 @@ mod tests {
 
     #[test]
     fn values_of_another_type_and_empty_ones_are_passed_over() {
-        let object = Object::parse(r#"{"id":"c","thread_id":" ","sessionId":"b","session_id":42}"#).unwrap();
+        let object = Object::parse(r#"{"id":"c","thread_id":"","sessionId":" b","session_id":42}"#).unwrap();
         let payload = Payload::new(&object, dialect::of("claude-code"));
-        assert_eq!(payload.text(Field::Session), "b");
+        assert_eq!(payload.id(Field::Session), " b");
     }
 }
