@@ -3,6 +3,8 @@
 //!
 //! Everything that decides is a function of values and a `now`. Nothing here prints, exits or reads `argv`.
 
+#![warn(clippy::exit, clippy::print_stderr, clippy::print_stdout)]
+
 pub mod advance;
 pub mod agent;
 pub mod children;

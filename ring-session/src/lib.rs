@@ -4,6 +4,8 @@
 //! The protocol of the files is described in ring(5), the rules of the command line in ring(7). Nothing here prints,
 //! exits or reads `argv`: output goes to a writer that the caller gives.
 
+#![warn(clippy::exit, clippy::print_stderr, clippy::print_stdout)]
+
 pub mod append;
 pub mod command_line;
 pub mod error_log;

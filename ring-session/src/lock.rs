@@ -48,7 +48,9 @@ impl Lock {
         let mut pause = Duration::from_micros(200);
         let mut jitter = u64::from(std::process::id());
         loop {
-            match fs2::FileExt::try_lock_exclusive(&file) {
+            #[allow(clippy::disallowed_methods, reason = "this is the one place that locks")]
+            let tried = fs2::FileExt::try_lock_exclusive(&file);
+            match tried {
                 Ok(()) => return Ok(Lock { _file: file }),
                 Err(e) if e.raw_os_error() == fs2::lock_contended_error().raw_os_error() => {}
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,

@@ -83,6 +83,7 @@ fn temporary(dir: &Path) -> io::Result<tempfile::NamedTempFile> {
         .tempfile_in(dir)
 }
 
+#[allow(clippy::disallowed_methods, reason = "this is the one place that renames")]
 fn swap(path: &Path, bytes: &[u8], durability: Durability, mode: Option<Permissions>) -> io::Result<()> {
     let dir = folder(path);
     let mut temp = match temporary(dir) {
