@@ -3,6 +3,7 @@
 mod cli;
 mod command;
 mod entry;
+mod install;
 mod take;
 
 use cli::Cli;

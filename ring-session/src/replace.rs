@@ -59,7 +59,10 @@ pub fn set_aside(path: &Path) -> io::Result<()> {
 }
 
 /// The file behind a chain of links, also if that file is not there yet.
-fn followed(path: &Path) -> io::Result<PathBuf> {
+///
+/// # Errors
+/// Those of the system, also for a ring of links.
+pub fn followed(path: &Path) -> io::Result<PathBuf> {
     let mut at = path.to_owned();
     for _ in 0..40 {
         match fs::read_link(&at) {
