@@ -32,6 +32,9 @@ pub fn clusters(text: &str) -> impl Iterator<Item = &str> {
 ///
 /// It stops reading soon after the limit, so a text of megabytes costs no more than a short one.
 pub fn clean(text: &str, limit: usize) -> String {
+    if is_clean(text, limit) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len().min(limit.saturating_mul(2)));
     let (mut count, mut blank) = (0usize, false);
     let mut chars = text.chars().peekable();
@@ -61,6 +64,18 @@ pub fn clean(text: &str, limit: usize) -> String {
         count += width;
     }
     out
+}
+
+/// Whether the text is within the limit and so plain that nothing can be wrong with it, which most are: printable ASCII
+/// with single blanks inside.
+fn is_clean(text: &str, limit: usize) -> bool {
+    let mut before = b' ';
+    let plain = text.bytes().all(|b| {
+        let fits = matches!(b, b'!'..=b'~') || (b == b' ' && before != b' ');
+        before = b;
+        fits
+    });
+    plain && text.len() <= limit && (before != b' ' || text.is_empty())
 }
 
 /// `out` holds at most `limit` characters and more would follow: room is made for the mark, and what is torn goes whole.

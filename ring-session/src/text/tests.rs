@@ -175,7 +175,34 @@ fn hostile() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
+#[test]
+fn a_plain_text_is_left_as_it_is_and_only_a_plain_one_is_not_looked_at() {
+    for (text, plain) in [
+        ("", true),
+        ("a", true),
+        ("Bash: git push", true),
+        ("a  b", false),
+        (" a", false),
+        ("a ", false),
+        (" ", false),
+        ("a\tb", false),
+        ("a\u{7f}", false),
+        ("é", false),
+    ] {
+        assert_eq!(is_clean(text, 20), plain, "{text:?}");
+    }
+    assert!(!is_clean("abc", 2));
+}
+
 proptest! {
+    #[test]
+    fn what_is_not_looked_at_would_not_change(text in "[ !-~\u{7f}é]{0,6}") {
+        if is_clean(&text, 4) {
+            // a character that has to go, so that all are looked at
+            prop_assert_eq!(clean(&format!("{text}\0"), 4), text);
+        }
+    }
+
     #[test]
     fn what_is_clean_holds_nothing_that_a_terminal_obeys_and_keeps_its_limit(text in hostile(), limit in 0usize..40) {
         let cleaned = clean(&text, limit);
