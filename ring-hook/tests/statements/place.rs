@@ -92,7 +92,7 @@ fn a_change_of_status_or_waits_is_one_line_and_no_other_event_is() {
         ]
     );
     let wait = &all[1];
-    assert_eq!(wait.to_string().contains("SECRET"), false, "ids and codes only: {wait}");
+    assert!(!wait.to_string().contains("SECRET"), "ids and codes only: {wait}");
     for (name, value) in [
         ("kind", "status"),
         ("key", "claude-code:s"),
