@@ -1,13 +1,11 @@
 //! Reading an agent's record from its file: bounded windows, and a second try when the file changes under the reader.
 
-use super::{Kind, Tail, claude, codex};
+use super::{HEAD, Kind, Tail, claude, codex};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The most that is read of a record's start.
-const HEAD: u64 = 64 * 1024;
 /// How much of a record's end is read: more only while no turn mark was found.
 const WINDOWS: [u64; 3] = [256 * 1024, 1024 * 1024, 4 * 1024 * 1024];
 
@@ -17,7 +15,7 @@ const WINDOWS: [u64; 3] = [256 * 1024, 1024 * 1024, 4 * 1024 * 1024];
 /// What the file system says; anything but a regular file is not opened.
 pub fn head(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open(path)?.take(HEAD).read_to_end(&mut bytes)?;
+    open(path)?.take(HEAD as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

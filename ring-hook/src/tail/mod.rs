@@ -103,6 +103,9 @@ pub struct Head {
     pub first_prompt: String,
 }
 
+/// The start of a record, in bytes.
+const HEAD: usize = 64 * 1024;
+
 /// The most of a last text that is kept, in bytes: what a question is looked for in.
 const TEXT_LIMIT: usize = 64 * 1024;
 

@@ -9,6 +9,11 @@ use std::ops::ControlFlow;
 /// decide within this span; beyond it the clock was set, and the order in the file counts.
 const SWAPPED_MS: Ms = 10_000;
 
+/// Whether a prompt was written behind a line that came after it.
+pub fn written_late(prompt: Ms, line: Ms) -> bool {
+    line > prompt && line - prompt <= SWAPPED_MS
+}
+
 /// What one line says of the turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mark {
@@ -79,7 +84,7 @@ impl Walk {
     /// Takes the next older mark; breaks off at the start of the turn. `turn`: the turn that the line names, or "".
     pub fn mark(&mut self, mark: Mark, ms: Ms, turn: &str) -> ControlFlow<()> {
         if let Some(prompt) = self.prompt_ms {
-            if !(ms > prompt && ms - prompt <= SWAPPED_MS) {
+            if !written_late(prompt, ms) {
                 return ControlFlow::Break(());
             }
             // the prompt was written late: what stands before it came after it
