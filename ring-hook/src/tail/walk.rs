@@ -90,6 +90,7 @@ impl Walk {
             // the prompt was written late: what stands before it came after it
             if self.newest.as_ref().is_some_and(|n| n.kind == Kind::Start) {
                 self.newest = None;
+                self.inside = false;
             }
         }
         match mark {
