@@ -35,9 +35,8 @@ pub fn run(args: &Args, context: &Context) -> Result<u8, Refusal> {
         (target, version)
     });
     let edit = |target: &Target, _: Option<Version>, file: &SettingsFile| {
-        let backup = file.backup().unwrap_or_default();
-        hooks_edit::remove(file.text(), &Hollows::of(&backup))
-            .map_err(|fault| invalid(&target.file, &fault.to_string()))
+        let hollows = file.backup().as_deref().map(Hollows::of).unwrap_or_default();
+        hooks_edit::remove(file.text(), &hollows).map_err(|fault| invalid(&target.file, &fault.to_string()))
     };
     let outcomes = apply(context, targets.collect(), args.dry_run, edit)?;
     let terminal = std::io::stdout().is_terminal();

@@ -47,6 +47,8 @@ pub struct Edited {
 /// was in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hollows {
+    /// The whole file held white space only.
+    file: Option<String>,
     root: Option<String>,
     hooks: Option<String>,
     events: BTreeMap<String, String>,
@@ -55,6 +57,12 @@ pub struct Hollows {
 impl Hollows {
     /// What is empty in `text`; nothing if it is no settings file.
     pub fn of(text: &str) -> Hollows {
+        if is_blank(text) {
+            return Hollows {
+                file: Some(text.to_owned()),
+                ..Hollows::default()
+            };
+        }
         let Ok(root) = parse(text) else {
             return Hollows::default();
         };
@@ -63,6 +71,7 @@ impl Hollows {
             return Hollows::default();
         };
         Hollows {
+            file: None,
             root: inside(&root),
             hooks: hooks.node.and_then(inside),
             events: hooks
@@ -91,7 +100,7 @@ pub fn remove(text: &str, hollows: &Hollows) -> Result<Edited, Fault> {
 }
 
 fn edit(text: &str, wanted: &[Wanted], hollows: &Hollows) -> Result<Edited, Fault> {
-    let blank = text.trim_start_matches('\u{FEFF}').trim().is_empty();
+    let blank = is_blank(text);
     if blank && wanted.is_empty() {
         return Ok(Edited {
             text: text.to_owned(),
@@ -106,6 +115,9 @@ fn edit(text: &str, wanted: &[Wanted], hollows: &Hollows) -> Result<Edited, Faul
     let before = ours(&now)?;
     while let Some(next) = step(&now, wanted, hollows)? {
         now = next;
+    }
+    if let Some(file) = hollows.file.as_ref().filter(|_| is_empty_object(&now)) {
+        now = file.clone();
     }
     let after = ours(&now)?;
     let mut edited = Edited {
@@ -127,8 +139,19 @@ fn edit(text: &str, wanted: &[Wanted], hollows: &Hollows) -> Result<Edited, Faul
     Ok(edited)
 }
 
+fn is_blank(text: &str) -> bool {
+    text.trim_start_matches('\u{FEFF}').trim().is_empty()
+}
+
+fn is_empty_object(text: &str) -> bool {
+    parse(text).is_ok_and(|root| json_edit::hollow(text, &root).is_some())
+}
+
 /// Our handlers as they are written, event by event in the order of the file.
 fn ours(text: &str) -> Result<Vec<(String, Vec<String>)>, Fault> {
+    if is_blank(text) {
+        return Ok(Vec::new());
+    }
     let root = parse(text)?;
     let mut found = Vec::new();
     for event in &read(text, &root)?.events {

@@ -48,16 +48,17 @@ fn by_name(real: &Path) -> Option<Version> {
     Version::find(real.file_name()?.to_str()?)
 }
 
-/// The package.json beside the program, or above its `bin` folder.
+/// How far above the program its package.json may be: npm packages keep programs in folders of their own.
+const PACKAGE_DEPTH: usize = 5;
+
+/// The package.json of the program's own package.
 fn by_package(real: &Path, package: &str) -> Option<Version> {
     #[derive(Deserialize)]
     struct Package {
         name: String,
         version: String,
     }
-    let beside = real.parent()?;
-    let above = beside.parent().filter(|_| beside.ends_with("bin"));
-    [Some(beside), above].into_iter().flatten().find_map(|folder| {
+    real.ancestors().skip(1).take(PACKAGE_DEPTH).find_map(|folder| {
         let text = std::fs::read(folder.join("package.json")).ok()?;
         let found: Package = serde_json::from_slice(&text).ok()?;
         found.name.starts_with(package).then(|| Version::find(&found.version))?
