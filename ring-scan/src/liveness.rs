@@ -179,3 +179,6 @@ fn distance(seeker: &Seeker, candidate: &Candidate) -> Option<usize> {
     let nearest = seeker.folders.iter().filter_map(|f| above(f)).min()?;
     (nearest == 0 || seeker.hook).then_some(nearest)
 }
+
+#[cfg(test)]
+mod tests;

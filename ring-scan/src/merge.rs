@@ -931,3 +931,6 @@ pub fn turn_started_ms(row: Option<&Row>, tail: Option<&Tail>) -> Ms {
     row.map_or(0, |r| r.turn.started_ms)
         .max(tail.map_or(0, |t| t.turn_started_ms))
 }
+
+#[cfg(test)]
+mod tests;
