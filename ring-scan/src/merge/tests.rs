@@ -220,6 +220,16 @@ fn c3_without_a_known_process_an_open_turn_works_for_90_seconds() {
 }
 
 #[test]
+fn a_turn_that_is_older_than_the_process_does_not_run_in_it() {
+    let mut resumed = scene().tail(Kind::Tool, MIN);
+    resumed.terminal = Some(Terminal {
+        start_ms: NOW - 10_000,
+        tty: true,
+    });
+    resumed.is("idle", "record_open");
+}
+
+#[test]
 fn c4_no_record_alone_says_that_somebody_waits() {
     let mut asks = tail(Kind::Tool, 5 * HOUR);
     asks.asks = true;

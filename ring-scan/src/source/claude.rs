@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 const OLD_RECORDS: usize = 200;
 /// A child whose record has not moved for this long runs no more.
 const CHILD_MS: Ms = 30 * 60_000;
+/// How long a client may take until it has opened its session.
+const OPENING_MS: Ms = 5_000;
 /// How long a live record may go on naming the session before `/clear`.
 const LAG_MS: Ms = 120_000;
 
@@ -163,10 +165,12 @@ impl Sessions {
         }
     }
 
-    /// Processes without a live record that name their session by an argument.
+    /// Processes without a live record that name their session by an argument. One that has just started has not opened
+    /// it yet: what the record says is of the process before.
     fn add_arguments(&mut self, context: &Context) {
         for (process, agent) in processes(context) {
             if agent.role == Role::Session
+                && context.now - process.start_ms >= OPENING_MS
                 && !self.recorded.contains(&process.pid)
                 && let Some(id) = session_argument(&agent.argv)
             {
