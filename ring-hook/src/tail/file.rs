@@ -96,3 +96,49 @@ fn read_end_then(path: &Path, limit: u64, mut meanwhile: impl FnMut()) -> io::Re
     }
     Err(io::Error::new(io::ErrorKind::Interrupted, "changed while it was read"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c40_a_file_that_shrank_or_was_replaced_is_read_once_more() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a.jsonl");
+        let read = |mut change: Box<dyn FnMut(u32)>| {
+            fs::write(&path, "one\ntwo\n").unwrap();
+            let mut times = 0;
+            read_end_then(&path, 100, || {
+                times += 1;
+                change(times);
+            })
+            .map(|w| String::from_utf8(w.bytes).unwrap())
+        };
+        let shrinks = |limit: u32| {
+            let path = path.clone();
+            Box::new(move |n| {
+                if n <= limit {
+                    fs::write(&path, &"one\n"[..4 - n as usize]).unwrap();
+                }
+            })
+        };
+        assert_eq!(read(shrinks(1)).unwrap(), "one");
+        assert_eq!(read(shrinks(2)).unwrap_err().kind(), io::ErrorKind::Interrupted);
+        let replaced = path.clone();
+        let replaces = move |n| {
+            if n == 1 {
+                let other = replaced.with_extension("new");
+                fs::write(&other, "another file\n").unwrap();
+                fs::remove_file(&replaced).unwrap();
+                fs::copy(&other, &replaced).unwrap();
+            }
+        };
+        assert_eq!(read(Box::new(replaces)).unwrap(), "another file\n");
+        let grown = path.clone();
+        let grows = move |_| fs::write(&grown, "one\ntwo\nthree\n").unwrap();
+        assert_eq!(read(Box::new(grows)).unwrap(), "one\ntwo\n");
+        let gone = path.clone();
+        let removes = move |_| fs::remove_file(&gone).unwrap();
+        assert_eq!(read(Box::new(removes)).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}
