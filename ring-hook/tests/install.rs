@@ -516,10 +516,13 @@ fn h75_with_session_plan_and_notify_and_back() {
     world.refused(&["install", "--plan-wait", "10m"], "INVALID_ARGUMENT", 64);
 }
 
+/// The version that is found, the events that are written, and what is there.
+type Found<'a> = (&'a str, &'a [&'a str], &'a dyn Fn(&World));
+
 #[test]
 fn h84_the_version_is_found_by_name_by_package_by_answer_and_by_record() {
     let newest = &EIGHTEEN[..];
-    let cases: [(&str, &[&str], &dyn Fn(&World)); 7] = [
+    let cases: [Found; 7] = [
         ("2.1.332", newest, &|w| {
             w.program("share/claude/versions/2.1.332", "");
             symlink(w.path("share/claude/versions/2.1.332"), w.path("bin/claude")).unwrap();
@@ -578,9 +581,9 @@ fn h84_of_several_versions_the_lowest_counts() {
         .env("HOME", world.path("home"))
         .env("RING_STATE_DIR", world.path("state"))
         .env("PATH", path)
-        .status()
+        .output()
         .unwrap();
-    assert!(done.success());
+    assert!(done.status.success());
     assert_eq!(events(&world.claude()), sorted(&NINE));
 }
 
@@ -678,9 +681,9 @@ fn the_homes_are_where_the_environment_says() {
         .env("RING_STATE_DIR", world.path("state"))
         .env("CLAUDE_CONFIG_DIR", world.path("c"))
         .env("CODEX_HOME", world.path("x"))
-        .status()
+        .output()
         .unwrap();
-    assert!(done.success());
+    assert!(done.status.success());
     assert_eq!(events(&world.path("c/settings.json")), sorted(&NINE));
     assert_eq!(events(&world.path("x/hooks.json")), sorted(&CODEX));
     assert!(world.snapshot().is_empty());
@@ -733,6 +736,10 @@ fn a_program_in_an_odd_place_is_quoted_so_that_sh_finds_it() {
     );
     assert_eq!(told["changed"], false);
     assert_eq!(world.agent(&["status"], "codex")["state"], "complete");
+    world.ok(&["install", "--agent", "codex", "--command", "ring-hook"]);
+    assert_eq!(commands(&world.codex(), "Stop")[0].0, "ring-hook --agent codex");
+    world.ok(&["install", "--agent", "codex", "--command", "bin/../bin/ring-hook"]);
+    assert!(commands(&world.codex(), "Stop")[0].0.starts_with('/'));
     world.refused(&["install", "--command", "/bin/true"], "INVALID_ARGUMENT", 64);
 }
 

@@ -23,8 +23,14 @@ pub struct Args {
     /// Print the difference and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Also run our other programs on the events that they need
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    /// Also run our other programs: session, plan, notify
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "LIST",
+        hide_possible_values = true
+    )]
     with: Vec<With>,
     /// With plan: how long a plan's request waits for a person, like 10m
     #[arg(long, value_name = "SPAN")]

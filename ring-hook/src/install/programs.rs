@@ -24,7 +24,14 @@ impl Search<'_> {
     /// `INVALID_ARGUMENT` for a path that no settings file can hold, or under whose name no entry would be known again.
     pub fn hook(&self) -> Result<String, Refusal> {
         if let Some(given) = self.given {
-            let whole = std::path::absolute(given).map_err(|e| Refusal::io("find", given, &e))?;
+            // A bare name is left to the `$PATH` of the agent; a path must not hang on the folder of the day.
+            let bare = given.components().count() == 1 && !given.is_absolute();
+            let whole = if bare {
+                Ok(given.to_owned())
+            } else {
+                std::path::absolute(given)
+            };
+            let whole = whole.map_err(|e| Refusal::io("find", given, &e))?;
             if whole.file_name() != Some(OsStr::new(Role::Hook.program())) {
                 let text = format!(
                     "--command must name a program called ring-hook, not {}",

@@ -88,7 +88,12 @@ impl Outcome {
                 },
             )
         });
-        let (unknown, foreign, doubled, hints) = told.unwrap_or_default();
+        let (unknown, foreign, doubled, mut hints) = told.unwrap_or_default();
+        let fewer = (writer.events)(version).len() < (writer.events)(Some(Version::NEWEST)).len();
+        if fewer && version.is_none() && !edited.added.is_empty() {
+            let text = "no version of the agent was found, so only the events that every version knows have an entry";
+            hints.push(text.to_owned());
+        }
         Outcome {
             version: version.map(|v| v.to_string()).unwrap_or_default(),
             present: true,

@@ -10,9 +10,6 @@ use super::version::Version;
 use super::writers::Writer;
 use std::path::Path;
 
-/// The newest version there can be: what an entry may stand on if the version is not known.
-const NEWEST: Version = Version(u32::MAX, 0, 0);
-
 /// The events of one file by the state of our entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
@@ -42,8 +39,9 @@ pub fn standing(
         .collect();
     let order = order_of(&ours);
     let mut events = (writer.events)(version);
+    // An entry that a known version may have is not stale because nobody is asked for the version here.
     if version.is_none() && ours.iter().any(|(e, _)| !events.contains(&e.name)) {
-        events = (writer.events)(Some(NEWEST));
+        events = (writer.events)(Some(Version::NEWEST));
     }
     let mut found = Standing {
         state: "none",

@@ -13,6 +13,9 @@ impl fmt::Display for Version {
 }
 
 impl Version {
+    /// Later than every other: for what the newest tables say.
+    pub const NEWEST: Version = Version(u32::MAX, u32::MAX, u32::MAX);
+
     /// The first `N.N.N` of a text that begins a word (`v` may stand before it).
     pub fn find(text: &str) -> Option<Version> {
         text.split(|c: char| !c.is_ascii_alphanumeric() && c != '.')
