@@ -258,6 +258,7 @@ fn apply(
         Owner::Foreground => {}
     }
     take_place(row, event, facts);
+    let goes_on = turn::goes_on(row, event);
     turn::adopt(row, event);
     compaction::forget(row, event);
     pending::settle(row, event, FOREGROUND, false);
@@ -285,7 +286,9 @@ fn apply(
             put = Some(waits::ask(row, event, decision, FOREGROUND, now, new_id));
         }
         (_, Intent::Working) => {
-            waits::drop_of(row, FOREGROUND);
+            if !goes_on {
+                waits::drop_of(row, FOREGROUND);
+            }
             if ends_turn {
                 turn::end(row, event, now, running);
             } else {

@@ -27,6 +27,15 @@ pub(super) fn adopt(row: &mut Row, event: &Event) {
     };
 }
 
+/// A TurnStart inside the turn that runs: no news, and no end of what waits. Codex 0.171 reports the end of a request to
+/// the model 50 ms behind the question that the request brought.
+pub(super) fn goes_on(row: &Row, event: &Event) -> bool {
+    matches!(event.name, Name::TurnStart | Name::UserPromptExpansion)
+        && !event.turn_id.is_empty()
+        && event.turn_id == row.turn.id
+        && row.turn.state == WORKING
+}
+
 fn run(row: &mut Row) {
     WORKING.clone_into(&mut row.turn.state);
     row.turn.ended_ms = 0;

@@ -104,6 +104,18 @@ fn h112_a_request_to_the_model_right_behind_the_stop_wakes_nothing() {
 }
 
 #[test]
+fn h115_a_question_outlives_the_end_of_the_request_that_brought_it() {
+    let asked =
+        codex(r#"Prompt#1 PreModelRequest#1 Pre(request_user_input A?)#1 PostModelRequest#1{"status":"completed"}"#);
+    asked
+        .shows("waiting question")
+        .then("Post(request_user_input A?)#1")
+        .shows("working");
+    codex("Prompt#1 Pre(request_user_input A?)#1 PreModelRequest#2").shows("working");
+    codex("Prompt#1 Q#1 +3 PreModelRequest#1").shows("working");
+}
+
+#[test]
 fn h50_an_event_with_an_old_stamp_is_only_seen() {
     let stamp = |name: &str, at: u32| format!(r#"{name}{{"timestamp":{}}}"#, 1_800_000_000 + at);
     let old = after(&format!("{} {}", stamp("Prompt", 50), stamp("D", 40)));
