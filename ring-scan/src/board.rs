@@ -2,6 +2,7 @@
 
 use ring_session::time::Ms;
 use serde::Serialize;
+use std::path::PathBuf;
 
 pub use crate::collect::collect;
 
@@ -35,6 +36,9 @@ pub struct Board {
     /// When a row changes by the mere passing of time (silence, age, an idle that is not believed yet); for watch.
     #[serde(skip)]
     pub wake_ms: Option<Ms>,
+    /// Homes of agents whose live records tell of a change by a file event; for watch.
+    #[serde(skip)]
+    pub homes: Vec<PathBuf>,
 }
 
 /// Something that doctor names.

@@ -28,6 +28,7 @@ pub fn collect(request: &Request, settings: &Settings, state: &StateDir, now: Ms
         now_ms: now,
         host: text::clean(process::host_name(), 200),
         findings,
+        homes: harvests.iter().flat_map(|h| h.homes.clone()).collect(),
         ..Board::default()
     };
     let mut tmux = Tmux::default();

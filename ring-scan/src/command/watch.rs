@@ -4,13 +4,14 @@ use super::board::look;
 use crate::board::Board;
 use crate::cli::BoardArgs;
 use crate::context::{Context, Failures, size};
-use crate::format::{self, Form, Look, inert};
+use crate::format::{Form, Look};
 use crate::select::{Filter, select};
-use crate::watch::change::{at_rest, between, keep_unknown, snapshot};
+use crate::watch::change::keep_unknown;
 use crate::watch::places::places;
+use crate::watch::printer::{Printer, Way};
 use crate::watch::screen;
 use crate::watch::settle::Settle;
-use crate::watch::wake::{Wake, Woken, end_by};
+use crate::watch::wake::{Wake, Woken, end_by, suspend};
 use ring_session::time::Ms;
 use ring_session::{Code, Refusal, exit};
 use std::io::{self, IsTerminal, Write, stdout};
@@ -24,38 +25,35 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// # Errors
 /// `INVALID_ARGUMENT` for `--format json`, which is one document; `IO` if the output cannot be written.
 pub fn run(context: &Context, args: &BoardArgs, out: &mut dyn Write) -> Result<u8, Refusal> {
+    let refused = |text| Err(Refusal::new(Code::InvalidArgument, text));
     if context.form == Form::Json {
-        let text = "a watch has no end, so it is no JSON document; use --format jsonl";
-        return Err(Refusal::new(Code::InvalidArgument, text));
+        return refused("a watch has no end, so it is no JSON document; use --format jsonl");
     }
     if args.exit_status {
-        return Err(Refusal::new(
-            Code::InvalidArgument,
-            "--exit-status does not go with a watch",
-        ));
+        return refused("--exit-status does not go with a watch");
     }
     let filter = args
         .filter
         .filter(context.settings.show_all, std::env::current_dir().ok())?;
-    let interval = span(args.repeat.interval.unwrap_or(context.settings.interval_ms)).max(PAUSE);
-    let wake = Wake::new(places(&context.settings, &context.state))?;
-    let in_place = context.form == Form::Human && screen::can(stdout().is_terminal(), std::env::var_os("TERM"));
-    if in_place {
-        write!(out, "{}", screen::ENTER)?;
-    }
-    let printer = Printer {
+    let printer = Printer::new(
+        context.form,
+        screen::can(stdout().is_terminal(), std::env::var_os("TERM")),
+    );
+    let in_place = printer.way() == Way::Frames;
+    let mut watch = Watch {
         context,
         args,
-        filter: &filter,
+        filter,
+        interval: span(args.repeat.interval.unwrap_or(context.settings.interval_ms)).max(PAUSE),
+        wake: Wake::new(in_place)?,
+        printer,
         in_place,
-        last: None,
+        left: args.repeat.count,
     };
-    let end = watch(context, &filter, interval, args.repeat.count, wake, printer, out);
-    if in_place {
-        // whatever went wrong, the terminal is given back
-        write!(out, "{}", screen::LEAVE)?;
-        out.flush()?;
-    }
+    watch.screen(screen::ENTER, out)?;
+    let end = watch.until_end(out);
+    // whatever went wrong, the terminal is given back
+    watch.screen(screen::LEAVE, out)?;
     if let Woken::Killed(signal) = end? {
         end_by(signal)?;
     }
@@ -66,133 +64,80 @@ fn span(ms: Ms) -> Duration {
     Duration::from_millis(ms.max(0).unsigned_abs())
 }
 
-fn watch(
-    context: &Context,
-    filter: &Filter,
-    interval: Duration,
-    count: Option<u64>,
-    mut wake: Wake,
-    mut printer: Printer<'_>,
-    out: &mut dyn Write,
-) -> Result<Woken, Refusal> {
-    let mut failures = Failures::default();
-    let mut settle = Settle::default();
-    let mut before: Option<Board> = None;
-    let mut printed = 0;
-    loop {
-        let looked = Instant::now();
-        let mut board = context.collect(filter.wants_ended());
-        failures.tell(&board, context.form);
-        let mut held = None;
-        if let Some(before) = &before {
-            board = keep_unknown(before, board);
-            held = settle.hold(before, &mut board, looked);
-        }
-        if let Some(bytes) = printer.next(select(board.clone(), filter), &board)? {
-            out.write_all(&bytes)?;
-            out.flush()?;
-            printed += 1;
-            if count == Some(printed) {
-                return Ok(Woken::Time);
-            }
-        }
-        let limit = board.wake_ms.map(|at| span(at - board.now_ms));
-        let limit = [Some(interval), limit, held]
-            .into_iter()
-            .flatten()
-            .min()
-            .unwrap_or(interval)
-            .max(PAUSE);
-        before = Some(board);
-        match wake.wait(limit)? {
-            // a burst of events is looked at once
-            Woken::Files => std::thread::sleep(PAUSE.saturating_sub(looked.elapsed())),
-            Woken::Time => wake.refresh(),
-            Woken::Resized => {}
-            end => return Ok(end),
-        }
-    }
-}
-
-/// Decides whether a board is printed, and how.
-struct Printer<'a> {
+struct Watch<'a> {
     context: &'a Context,
     args: &'a BoardArgs,
-    filter: &'a Filter,
+    filter: Filter,
+    interval: Duration,
+    wake: Wake,
+    printer: Printer,
     in_place: bool,
-    last: Option<Last>,
+    /// Times that are still to be printed; none: without end.
+    left: Option<u64>,
 }
 
-/// What was printed last.
-struct Last {
-    board: Board,
-    text: Vec<u8>,
-}
-
-impl Printer<'_> {
-    /// What to write for the board that passed the filter; nothing if nobody would see a difference.
-    fn next(&mut self, shown: Board, all: &Board) -> io::Result<Option<Vec<u8>>> {
-        match self.context.form {
-            Form::Jsonl => self.changes(shown, all),
-            _ if self.in_place => self.frame(shown),
-            _ => self.block(shown),
+impl Watch<'_> {
+    fn until_end(&mut self, out: &mut dyn Write) -> Result<Woken, Refusal> {
+        let mut failures = Failures::default();
+        let mut settle = Settle::default();
+        let mut before: Option<Board> = None;
+        loop {
+            // first listen, then look: what changes in between is not missed
+            let homes = before.as_ref().map_or(&[][..], |b| &b.homes);
+            self.wake
+                .watch(places(&self.context.settings, &self.context.state, homes));
+            let looked = Instant::now();
+            let mut board = self.context.collect(self.filter.wants_ended());
+            failures.tell(&board, self.context.form);
+            let mut held = None;
+            if let Some(before) = &before {
+                board = keep_unknown(before, board);
+                held = settle.hold(before, &mut board, looked);
+            }
+            if self.print(&board, out)? && self.left == Some(0) {
+                return Ok(Woken::Time);
+            }
+            let change = board.wake_ms.map(|at| span(at - board.now_ms));
+            let limits = [Some(self.interval), change, held].into_iter().flatten();
+            let limit = limits.fold(self.interval, Duration::min).max(PAUSE);
+            before = Some(board);
+            match self.wake.wait(limit)? {
+                // a burst of events is looked at once
+                Woken::Files => std::thread::sleep(PAUSE.saturating_sub(looked.elapsed())),
+                Woken::Time | Woken::Resized => {}
+                Woken::Suspended => self.step_aside(out)?,
+                end => return Ok(end),
+            }
         }
     }
 
-    fn changes(&mut self, shown: Board, all: &Board) -> io::Result<Option<Vec<u8>>> {
-        let changes = self
-            .last
-            .as_ref()
-            .map_or_else(|| snapshot(&shown), |last| between(&last.board, &shown, all));
-        let first = self.last.is_none();
-        self.last = Some(Last {
-            board: shown,
-            text: Vec::new(),
-        });
-        let mut lines = Vec::new();
-        for mut change in changes {
-            inert::session(&mut change.session);
-            change.key.clone_from(&change.session.key);
-            serde_json::to_writer(&mut lines, &change)?;
-            lines.push(b'\n');
-        }
-        Ok((first || !lines.is_empty()).then_some(lines))
-    }
-
-    fn frame(&mut self, shown: Board) -> io::Result<Option<Vec<u8>>> {
-        let (_, height) = size(true);
-        let mut text = Vec::new();
+    /// Prints if there is news; tells whether it did.
+    fn print(&mut self, board: &Board, out: &mut dyn Write) -> Result<bool, Refusal> {
         let look = Look {
-            height,
-            ..look(self.context, self.args, self.filter)
+            height: size(self.in_place).1,
+            ..look(self.context, self.args, &self.filter)
         };
-        format::write(self.context.form, &shown, &look, &mut text)?;
-        let text = screen::frame(&String::from_utf8_lossy(&text)).into_bytes();
-        let news = self.last.as_ref().is_none_or(|last| last.text != text);
-        self.last = Some(Last {
-            board: shown,
-            text: text.clone(),
-        });
-        Ok(news.then_some(text))
+        let Some(bytes) = self.printer.next(select(board.clone(), &self.filter), board, &look)? else {
+            return Ok(false);
+        };
+        out.write_all(&bytes)?;
+        out.flush()?;
+        self.left = self.left.map(|n| n.saturating_sub(1));
+        Ok(true)
     }
 
-    fn block(&mut self, shown: Board) -> io::Result<Option<Vec<u8>>> {
-        let first = self.last.is_none();
-        let mut look = look(self.context, self.args, self.filter);
-        look.header &= first;
-        let (mut text, mut rest) = (Vec::new(), Vec::new());
-        if !first && matches!(self.context.form, Form::Human | Form::Tsv) {
-            // blocks of several lines need something between them
-            text.push(b'\n');
+    fn screen(&self, sequence: &str, out: &mut dyn Write) -> io::Result<()> {
+        match self.in_place {
+            true => write!(out, "{sequence}").and_then(|()| out.flush()),
+            false => Ok(()),
         }
-        format::write(self.context.form, &shown, &look, &mut text)?;
-        look.header = false;
-        format::write(self.context.form, &at_rest(&shown), &look, &mut rest)?;
-        let news = self.last.as_ref().is_none_or(|last| last.text != rest);
-        self.last = Some(Last {
-            board: shown,
-            text: rest,
-        });
-        Ok(news.then_some(text))
+    }
+
+    /// Gives the terminal back, stops, and draws again when it goes on.
+    fn step_aside(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.screen(screen::LEAVE, out)?;
+        suspend()?;
+        self.printer.forget();
+        self.screen(screen::ENTER, out)
     }
 }

@@ -64,7 +64,10 @@ fn run(command: &mut Command) -> Result<Vec<u8>, String> {
     if bytes.is_err() {
         child.kill().map_err(told)?;
     }
-    child.wait().map_err(told)?;
+    let status = child.wait().map_err(told)?;
+    if matches!(&bytes, Ok(Ok(b)) if b.is_empty()) {
+        return Err(format!("ring-hook status: nothing printed, {status}"));
+    }
     bytes
         .map_err(|_| "ring-hook status: no answer in 5 s".to_owned())?
         .map_err(told)

@@ -24,19 +24,25 @@ const WHAT_MIN: usize = 6;
 /// # Errors
 /// Those of the writer.
 pub fn write(board: &Board, look: &Look, out: &mut dyn Write) -> io::Result<()> {
-    let lines = lines(board, look);
     // one line fewer than the terminal has, or the cursor behind the last one scrolls the first away
     let room = look.height.map_or(usize::MAX, |h| h.saturating_sub(1).max(1));
-    let shown = if lines.len() > room { room - 1 } else { lines.len() };
-    for line in &lines[..shown] {
-        writeln!(out, "{line}")?;
+    let mut lines = lines(board, look);
+    if lines.len() > room && look.legend {
+        lines = self::lines(
+            board,
+            &Look {
+                legend: false,
+                ..look.clone()
+            },
+        );
     }
-    if shown < lines.len() {
-        writeln!(
-            out,
-            "{}",
-            look.palette_muted(&cut(&format!("… {} more", lines.len() - shown), look))
-        )?;
+    if lines.len() > room {
+        let more = lines.len() - (room - 1);
+        lines.truncate(room - 1);
+        lines.push(look.palette_muted(&cut(&format!("… {more} more"), look)));
+    }
+    for line in &lines {
+        writeln!(out, "{line}")?;
     }
     Ok(())
 }

@@ -395,6 +395,8 @@ fn nasty_board() -> impl Strategy<Value = Board> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
     #[test]
     fn c53_hostile_texts_are_inert_in_every_form(board in nasty_board()) {
         for form in FORMS {

@@ -32,6 +32,7 @@ pub fn read(context: &Context) -> Result<Harvest, String> {
     let homes = homes(context);
     let mut harvest = Harvest {
         absent: homes.is_empty(),
+        homes: homes.clone(),
         ..Harvest::default()
     };
     let mut sessions = Sessions::default();

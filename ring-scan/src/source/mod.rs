@@ -106,6 +106,8 @@ pub struct Harvest {
     pub not_sessions: Vec<String>,
     /// Files and records that were left out.
     pub skipped: Vec<Finding>,
+    /// Homes with live records.
+    pub homes: Vec<PathBuf>,
     /// There is nothing to read.
     pub absent: bool,
     /// A file changed while it was read, twice.

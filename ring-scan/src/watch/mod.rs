@@ -2,6 +2,7 @@
 
 pub mod change;
 pub mod places;
+pub mod printer;
 pub mod screen;
 pub mod settle;
 pub mod wake;

@@ -14,8 +14,9 @@ pub struct Place {
     pub only: Vec<OsString>,
 }
 
-/// The state's own folders, and the live registries of Claude Code.
-pub fn places(settings: &Settings, state: &StateDir) -> Vec<Place> {
+/// The state's own folders, and the live registries of Claude Code: in the homes that are known before anything was
+/// read, and in those that a board found.
+pub fn places(settings: &Settings, state: &StateDir, found: &[PathBuf]) -> Vec<Place> {
     let all = |folder: PathBuf| Place {
         folder,
         only: Vec::new(),
@@ -30,10 +31,12 @@ pub fn places(settings: &Settings, state: &StateDir) -> Vec<Place> {
         all(state.status()),
         all(state.board()),
     ];
-    for home in claude_homes(settings) {
+    for home in claude_homes(settings).into_iter().chain(found.iter().cloned()) {
         places.push(all(home.join("sessions")));
         places.push(some(home, &["sessions"]));
     }
+    places.sort();
+    places.dedup();
     places
 }
 

@@ -6,7 +6,7 @@
 use super::places::Place;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGWINCH};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::{flag, low_level};
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
@@ -25,6 +25,8 @@ pub enum Woken {
     Resized,
     /// SIGINT: the person has seen enough.
     Interrupted,
+    /// SIGTSTP: the terminal is needed by somebody else for a while.
+    Suspended,
     /// SIGTERM or SIGHUP.
     Killed(i32),
     /// Nobody reads stdout any more.
@@ -39,30 +41,34 @@ pub struct Wake {
 }
 
 impl Wake {
-    /// Watches `places` and catches signals from now on.
+    /// Catches signals from now on; SIGTSTP too if a screen has to be given back before.
     ///
     /// # Errors
-    /// Those of the system, for signals. Files that cannot be watched are looked at by time.
-    pub fn new(places: Vec<Place>) -> io::Result<Wake> {
+    /// Those of the system.
+    pub fn new(screen: bool) -> io::Result<Wake> {
         let (signals, end) = UnixStream::pair()?;
         signals.set_nonblocking(true)?;
         let last = Arc::new(AtomicUsize::new(0));
-        for signal in [SIGINT, SIGTERM, SIGHUP, SIGWINCH] {
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH] {
+            if signal == SIGTSTP && !screen {
+                continue;
+            }
             if signal != SIGWINCH {
                 flag::register_usize(signal, Arc::clone(&last), signal as usize)?;
             }
             low_level::pipe::register(signal, end.try_clone()?)?;
         }
         Ok(Wake {
-            files: files::Files::new(places),
+            files: files::Files::new(),
             signals,
             last,
         })
     }
 
-    /// Watches folders that were made since.
-    pub fn refresh(&mut self) {
-        self.files.refresh();
+    /// Watches `places`, as far as they are there: what is watched already keeps its watch. Files that cannot be watched
+    /// are looked at by time.
+    pub fn watch(&mut self, places: Vec<Place>) {
+        self.files.watch(places);
     }
 
     /// Waits for at most `limit`.
@@ -116,14 +122,29 @@ impl Wake {
             0 if came => Some(Woken::Resized),
             0 => None,
             SIGINT => Some(Woken::Interrupted),
+            SIGTSTP => {
+                self.last.store(0, Ordering::SeqCst);
+                Some(Woken::Suspended)
+            }
             signal => Some(Woken::Killed(signal)),
         }
     }
 }
 
 /// Ends this process as `signal` would have without a handler, so that its parent sees 128+n.
+///
+/// # Errors
+/// Those of the system.
 pub fn end_by(signal: i32) -> io::Result<()> {
     low_level::emulate_default_handler(signal)
+}
+
+/// Stops this process as SIGTSTP would have without a handler; returns when it goes on.
+///
+/// # Errors
+/// Those of the system.
+pub fn suspend() -> io::Result<()> {
+    low_level::emulate_default_handler(SIGTSTP)
 }
 
 #[cfg(target_os = "linux")]
@@ -145,20 +166,17 @@ mod files {
     }
 
     impl Files {
-        /// Watches what is there of `places`.
-        pub fn new(places: Vec<Place>) -> Files {
-            let inotify = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok();
-            let mut files = Files {
-                inotify,
-                places,
+        /// Watches nothing yet.
+        pub fn new() -> Files {
+            Files {
+                inotify: init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok(),
+                places: Vec::new(),
                 watched: BTreeMap::new(),
-            };
-            files.refresh();
-            files
+            }
         }
 
-        /// Watches what has come since. A folder that is watched already keeps its watch.
-        pub fn refresh(&mut self) {
+        /// Watches what is there of `places`. A folder that is watched already keeps its watch.
+        pub fn watch(&mut self, places: Vec<Place>) {
             let Some(fd) = &self.inotify else { return };
             let what = WatchFlags::MODIFY
                 | WatchFlags::CREATE
@@ -167,11 +185,13 @@ mod files {
                 | WatchFlags::MOVED_FROM
                 | WatchFlags::DELETE_SELF
                 | WatchFlags::ONLYDIR;
-            for (i, place) in self.places.iter().enumerate() {
+            self.watched.clear();
+            for (i, place) in places.iter().enumerate() {
                 if let Ok(wd) = add_watch(fd, &place.folder, what) {
                     self.watched.insert(wd, i);
                 }
             }
+            self.places = places;
         }
 
         pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
@@ -212,11 +232,11 @@ mod files {
     pub struct Files;
 
     impl Files {
-        pub fn new(_: Vec<Place>) -> Files {
+        pub fn new() -> Files {
             Files
         }
 
-        pub fn refresh(&mut self) {}
+        pub fn watch(&mut self, _: Vec<Place>) {}
 
         pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
             None
