@@ -1,4 +1,4 @@
-//! One test alone in its process: it replaces the panic hook.
+//! Alone in a process of their own: what is tested replaces the panic hook.
 
 #![allow(clippy::unwrap_used)]
 
@@ -19,4 +19,25 @@ fn a_panic_is_an_internal_refusal_that_quotes_no_text_of_the_user() {
     assert_eq!(caught(|| Ok(7)).unwrap(), 7);
     let refused = caught::<()>(|| Err(Refusal::new(Code::Conflict, "taken"))).unwrap_err();
     assert_eq!(refused.code, Code::Conflict);
+}
+
+#[test]
+fn a_panic_prints_nothing_whatever_rust_backtrace_says() {
+    if std::env::var_os("PANICS").is_some() {
+        caught::<()>(|| panic!("seen by nobody")).unwrap_err();
+        return;
+    }
+    let out = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "a_panic_prints_nothing_whatever_rust_backtrace_says",
+            "--nocapture",
+        ])
+        .env("PANICS", "1")
+        .env("RUST_BACKTRACE", "full")
+        .output()
+        .unwrap();
+    assert!(out.status.success());
+    assert_eq!(String::from_utf8_lossy(&out.stderr), "");
+    assert!(!String::from_utf8_lossy(&out.stdout).contains("seen by nobody"));
 }

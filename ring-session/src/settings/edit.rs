@@ -9,6 +9,7 @@ use crate::replace::replace_foreign;
 use crate::state_dir::StateDir;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 use toml_edit::{DocumentMut, Item, TableLike};
 
 /// Sets one key, under `settings.lock`. `words` is the value as a person types it: `5m`, `ascii`, `claude,codex`. The
@@ -18,6 +19,16 @@ use toml_edit::{DocumentMut, Item, TableLike};
 /// `INVALID_ARGUMENT` for an unknown key, a value of another type, a key without effect, a file that is no TOML;
 /// `SETTINGS_CHANGED` if somebody else wrote the file meanwhile; `LOCK_TIMEOUT`, `IO`.
 pub fn set(state: &StateDir, path: &Path, name: &str, words: &str) -> Result<Value, Refusal> {
+    set_within(state, path, name, words, lock::wait(lock::COMMAND_WAIT))
+}
+
+pub(super) fn set_within(
+    state: &StateDir,
+    path: &Path,
+    name: &str,
+    words: &str,
+    limit: Duration,
+) -> Result<Value, Refusal> {
     let key = known(name)?;
     if matches!(key.kind, Kind::Ignored) {
         return Err(bad(format!("{name} has no effect; it is not set")));
@@ -25,21 +36,26 @@ pub fn set(state: &StateDir, path: &Path, name: &str, words: &str) -> Result<Val
     let value = key
         .of_words(words)
         .ok_or_else(|| bad(format!("{name}: {words:?} is not {}", key.wanted())).with("key", name))?;
-    let _held = Lock::acquire(&state.settings_lock(), lock::wait(lock::COMMAND_WAIT))?;
+    let _held = Lock::acquire(&state.settings_lock(), limit)?;
     let before = read(path)?;
     let after = edited(path, before.as_deref().unwrap_or_default(), key, &value)?;
     if before.as_deref() == Some(after.as_str()) {
         return Ok(value);
     }
-    if read(path)? != before {
+    write(path, before.as_deref(), &after)?;
+    Ok(value)
+}
+
+/// Writes, if the file still is what was read: an editor knows nothing of our lock.
+pub(super) fn write(path: &Path, before: Option<&str>, after: &str) -> Result<(), Refusal> {
+    if read(path)?.as_deref() != before {
         let text = format!(
             "{} changed while it was edited; nothing is written, try again",
             path.display()
         );
         return Err(Refusal::new(Code::SettingsChanged, text).with("path", path.to_string_lossy().into_owned()));
     }
-    replace_foreign(path, after.as_bytes()).map_err(|e| Refusal::io("write", path, &e))?;
-    Ok(value)
+    replace_foreign(path, after.as_bytes()).map_err(|e| Refusal::io("write", path, &e))
 }
 
 fn bad(text: String) -> Refusal {

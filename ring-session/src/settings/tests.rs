@@ -1,4 +1,4 @@
-use super::edit::edited;
+use super::edit::{edited, set_within, write};
 use super::file::parse;
 use super::keys::{KEYS, Kind, Standing};
 use super::*;
@@ -438,6 +438,38 @@ fn c62_a_folder_that_cannot_be_written_is_io() {
         "{}",
         refusal.message
     );
+}
+
+#[test]
+fn a_file_that_somebody_else_changed_meanwhile_is_left_to_them() {
+    let place = Place::with("legend = false\n");
+    for before in [Some("legend = true\n"), None] {
+        let refusal = write(&place.file(), before, "mine").unwrap_err();
+        assert_eq!((refusal.code, refusal.code.exit()), (Code::SettingsChanged, 4));
+        assert_eq!(place.text(), "legend = false\n");
+    }
+    fs::remove_file(place.file()).unwrap();
+    assert_eq!(
+        write(&place.file(), Some("legend = false\n"), "mine").unwrap_err().code,
+        Code::SettingsChanged
+    );
+    assert!(!place.file().exists());
+}
+
+#[test]
+fn set_waits_for_the_lock_of_settings_files_and_says_which() {
+    let place = Place::with("");
+    let _held = crate::lock::Lock::acquire(&place.state().settings_lock(), std::time::Duration::ZERO).unwrap();
+    let refusal = set_within(
+        &place.state(),
+        &place.file(),
+        "legend",
+        "true",
+        std::time::Duration::ZERO,
+    )
+    .unwrap_err();
+    assert_eq!(refusal.code, Code::LockTimeout);
+    assert!(refusal.message.contains("settings.lock"), "{}", refusal.message);
 }
 
 #[test]
