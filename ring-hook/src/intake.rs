@@ -5,8 +5,10 @@
 //! stream, and what is broken inside texts is repaired once.
 
 use ring_session::{Code, Refusal};
+use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use std::borrow::Cow;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -114,24 +116,22 @@ fn bad(text: &str) -> Refusal {
 /// end; `IO`.
 pub fn read(stream: impl AsFd, patience: Duration) -> Result<Vec<u8>, Refusal> {
     let mut patience = patience;
-    let (mut bytes, mut scanner, mut large) = (vec![0; FIRST_ROOM], Scanner::default(), false);
-    let mut filled = 0;
+    let (mut bytes, mut scanner, mut large) = (Vec::with_capacity(FIRST_ROOM), Scanner::default(), false);
     loop {
-        if bytes.len() - filled < LEAST_ROOM {
-            bytes.resize(bytes.len() * 2, 0);
+        if bytes.capacity() - bytes.len() < LEAST_ROOM {
+            bytes.reserve(bytes.len());
         }
-        let count = read_some(&stream, &mut bytes[filled..], &mut patience)?;
-        let piece = &bytes[filled..filled + count];
-        if count == 0 {
-            return Err(match (large, bytes[..filled].iter().all(u8::is_ascii_whitespace)) {
+        let from = bytes.len();
+        if read_some(&stream, &mut bytes, &mut patience)? == 0 {
+            return Err(match (large, bytes.iter().all(u8::is_ascii_whitespace)) {
                 (true, _) => too_large(),
                 (false, true) => bad("stdin is empty; a payload is one JSON object"),
                 (false, false) => bad("the payload is cut off: its object never closes"),
             });
         }
-        match scanner.feed(piece) {
-            Progress::Whole(end) if !large && filled + end <= LARGEST => {
-                bytes.truncate(filled + end);
+        match scanner.feed(&bytes[from..]) {
+            Progress::Whole(end) if !large && from + end <= LARGEST => {
+                bytes.truncate(from + end);
                 return Ok(bytes);
             }
             Progress::Whole(_) => return Err(too_large()),
@@ -143,10 +143,11 @@ pub fn read(stream: impl AsFd, patience: Duration) -> Result<Vec<u8>, Refusal> {
                     bad("stdin holds no JSON object, or one nested too deep")
                 });
             }
-            Progress::More => filled += count,
+            Progress::More => {}
         }
-        if large || filled > LARGEST {
-            (large, filled) = (true, 0);
+        if large || bytes.len() > LARGEST {
+            large = true;
+            bytes.clear();
         }
     }
 }
@@ -159,9 +160,9 @@ pub fn too_large() -> Refusal {
     )
 }
 
-/// Reads what is there, waiting for it at most as long as there is patience, which grows shorter by that. 0 at the end
+/// Reads what is there and fits in behind `into`, waiting for it at most as long as there is patience, which grows shorter by that. 0 at the end
 /// of the stream.
-fn read_some(stream: &impl AsFd, into: &mut [u8], patience: &mut Duration) -> Result<usize, Refusal> {
+fn read_some(stream: &impl AsFd, into: &mut Vec<u8>, patience: &mut Duration) -> Result<usize, Refusal> {
     let failed = |e: Errno| Refusal::new(Code::Io, format!("cannot read stdin: {e}"));
     loop {
         let asked = Instant::now();
@@ -177,7 +178,7 @@ fn read_some(stream: &impl AsFd, into: &mut [u8], patience: &mut Duration) -> Re
             Err(Errno::INTR) => continue,
             Err(e) => return Err(failed(e)),
         }
-        match rustix::io::read(stream, &mut *into) {
+        match rustix::io::read(stream, spare_capacity(into)) {
             Ok(count) => return Ok(count),
             Err(Errno::INTR | Errno::AGAIN) => {}
             Err(e) => return Err(failed(e)),
@@ -187,15 +188,21 @@ fn read_some(stream: &impl AsFd, into: &mut [u8], patience: &mut Duration) -> Re
 
 /// Reads what is still on its way of a payload that is refused.
 fn drain(stream: &impl AsFd, mut patience: Duration) {
-    let mut waste = vec![0; FIRST_ROOM];
-    while matches!(read_some(stream, &mut waste, &mut patience), Ok(1..)) {}
+    let mut waste = Vec::with_capacity(FIRST_ROOM);
+    while matches!(read_some(stream, &mut waste, &mut patience), Ok(1..)) {
+        waste.clear();
+    }
 }
 
 /// The bytes as text, without a byte order mark and blanks in front. Bytes that are no UTF-8 become U+FFFD.
-pub fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+pub fn text(bytes: &[u8]) -> Cow<'_, str> {
     let bytes = bytes.trim_ascii_start();
-    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-    String::from_utf8_lossy(bytes.trim_ascii_start())
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes).trim_ascii_start();
+    // the check alone is much faster than the search for what is to be replaced
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
+    }
 }
 
 /// The repair pass, for a text that did not parse: raw control bytes inside of texts become escapes, lone halves of

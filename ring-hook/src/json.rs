@@ -13,13 +13,14 @@ use std::fmt;
 #[derive(Debug, Default)]
 pub struct Object<'a> {
     members: Vec<Member<'a>>,
+    /// A bit for each name: most look-ups, which are for names that are not there, end here.
+    names: u64,
 }
 
 #[derive(Debug)]
 struct Member<'a> {
     name: Cow<'a, str>,
-    /// First letter of the folded name: most look-ups end there.
-    initial: char,
+    folded: u64,
     value: Value<'a>,
 }
 
@@ -43,13 +44,16 @@ impl<'a> Object<'a> {
 
     /// The values under a name: exact spelling first, then others that fold to it, in the order of the object.
     pub fn named<'s>(&'s self, name: &'s str) -> impl Iterator<Item = Value<'a>> + use<'a, 's> {
-        let exact = self.members.iter().filter(move |m| m.name == name);
-        let initial = fold::initial(name);
-        let folded = self
-            .members
-            .iter()
-            .filter(move |m| m.initial == initial && m.name != name && fold::same(&m.name, name));
-        exact.chain(folded).map(|m| m.value)
+        let folded = fold::hash(name);
+        let some: &[Member<'a>] = if self.names & bit(folded) == 0 {
+            &[]
+        } else {
+            &self.members
+        };
+        let fitting = move |m: &&Member<'a>| m.folded == folded && fold::same(&m.name, name);
+        let exact = some.iter().filter(move |m| m.name == name);
+        let others = some.iter().filter(fitting).filter(move |m| m.name != name);
+        exact.chain(others).map(|m| m.value)
     }
 
     /// The value with exactly this name.
@@ -61,6 +65,11 @@ impl<'a> Object<'a> {
     pub fn exact_text(&self, name: &str) -> Option<Cow<'a, str>> {
         self.exact(name).and_then(Value::text).filter(|t| !t.trim().is_empty())
     }
+}
+
+/// The bit of a hash in [`Object::names`].
+fn bit(hash: u64) -> u64 {
+    1 << (hash >> 58)
 }
 
 impl<'a> Value<'a> {
@@ -182,6 +191,7 @@ impl<'de> Visitor<'de> for Members {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
         let mut members: Vec<Member<'de>> = Vec::with_capacity(24);
+        let mut names = 0;
         while let Some(Name(name)) = map.next_key()? {
             if name.len() > NAME_LIMIT || members.len() >= MEMBERS_LIMIT {
                 map.next_value::<IgnoredAny>()?;
@@ -190,14 +200,14 @@ impl<'de> Visitor<'de> for Members {
             let value = Value(map.next_value::<&'de RawValue>()?.get());
             match members.iter_mut().find(|m| m.name == name) {
                 Some(earlier) => earlier.value = value,
-                None => members.push(Member {
-                    initial: fold::initial(&name),
-                    name,
-                    value,
-                }),
+                None => {
+                    let folded = fold::hash(&name);
+                    names |= bit(folded);
+                    members.push(Member { name, folded, value });
+                }
             }
         }
-        Ok(Object { members })
+        Ok(Object { members, names })
     }
 }
 
