@@ -34,6 +34,7 @@ fn a_newer_row_is_shown_and_never_rewritten() {
     assert_eq!(out.status.code(), Some(6), "{}", text(&out.stderr));
     assert!(text(&out.stderr).contains("[SCHEMA_NEWER]"));
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
+    home.agent("claude", "/w/app");
     let board = home.board_at(NOW + 2000);
     assert_eq!(board["sessions"][0]["key"], "claude-code:s");
     assert_eq!(board["sessions"][0]["status"], "working");
@@ -163,6 +164,7 @@ fn settings_of_tomorrow_and_mistakes_are_said_and_survived() {
         "from_tomorrow = 1\ninterval = \"x\"\nmarkers = \"ascii\"\n",
     )
     .unwrap();
+    home.agent("claude", "/w/app");
     assert_silent(&home.hook_at(NOW, &["--agent", "claude-code"], &stop()));
     let out = home.ring("ring-scan", &["--color", "never"]).output().unwrap();
     assert!(out.status.success());

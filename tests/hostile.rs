@@ -101,7 +101,8 @@ fn shown_everywhere(home: &Home) {
 
 /// A home inside another folder, so that a step upwards would be seen.
 fn hook(home: &Home, agent: &str, payload: &Value) {
-    assert_silent(&home.hook_at(NOW, &["--agent", agent], payload.to_string().as_bytes()));
+    let agent = format!("--agent={agent}");
+    assert_silent(&home.hook_at(NOW, &[&agent], payload.to_string().as_bytes()));
 }
 
 #[test]
@@ -263,7 +264,8 @@ fn closed_and_broken_outputs_are_no_accident() {
             .output()
             .unwrap();
         assert_eq!(out.status.code(), Some(74), "{program} {args:?}: {}", text(&out.stderr));
-        assert!(text(&out.stderr).contains("[IO]"), "{}", text(&out.stderr));
+        let said = text(&out.stderr);
+        assert!(said.contains("[IO]") || said.contains(r#""code":"IO""#), "{said}");
         let line = format!("{program} {} | head -c 0; exit ${{PIPESTATUS[0]}}", args.join(" "));
         let out = home.command("bash").args(["-c", &line]).output().unwrap();
         assert_eq!(out.status.code(), Some(0), "{program} {args:?}: {}", text(&out.stderr));
@@ -343,6 +345,7 @@ fn a_lock_that_is_never_free_costs_the_event_and_a_line_in_the_log() {
     let home = Home::new();
     let payload = |event: &str| json!({"hook_event_name": event, "session_id": "s", "cwd": "/w"}).to_string();
     assert_silent(&home.hook_at(NOW, &["--agent", "claude-code"], payload("UserPromptSubmit").as_bytes()));
+    home.agent("claude", "/w");
     let before = home.rows();
     let state = StateDir::at(home.state());
     let held: Vec<_> = (0..64)

@@ -284,6 +284,7 @@ fn every_setting_is_in_the_page_and_every_setting_of_the_page_is_one() {
 #[test]
 fn every_key_of_the_board_is_in_the_page() {
     let home = Home::new();
+    home.agent("claude", "/w");
     let asked = serde_json::json!({"hook_event_name": "Notification", "session_id": "s", "cwd": "/w",
         "notification_type": "permission_prompt", "agent_id": "a", "agent_type": "Explore"});
     home.event(harness::NOW, &asked);

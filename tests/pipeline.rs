@@ -27,6 +27,7 @@ fn only(board: &Value) -> &Value {
 #[test]
 fn a_session_is_followed_from_its_prompt_to_its_end() {
     let home = Home::new();
+    home.agent("claude", "/w/app");
     home.event(
         NOW,
         &payload("UserPromptSubmit", json!({"prompt": "fix the flaky test"})),
@@ -80,12 +81,9 @@ fn a_session_is_followed_from_its_prompt_to_its_end() {
     assert_eq!(only(&home.board_at(NOW + 46 * SECOND))["status"], "idle");
 
     home.event(NOW + 50 * SECOND, &payload("SessionEnd", json!({"reason": "other"})));
-    assert!(
-        home.board_at(NOW + 51 * SECOND)["sessions"]
-            .as_array()
-            .unwrap()
-            .is_empty()
-    );
+    home.agent_exits();
+    let board = home.board_at(NOW + 51 * SECOND);
+    assert!(board["sessions"].as_array().unwrap().is_empty(), "{board:#}");
     assert!(home.rows().is_empty());
 
     let steps: Vec<_> = home
@@ -209,6 +207,7 @@ fn what_install_writes_is_a_command_that_brings_a_session_on_the_board() {
         ("codex", ".codex", "hooks.json"),
     ] {
         let home = Home::new();
+        home.agent(if agent == "codex" { "codex" } else { "claude" }, "/w/app");
         let dir = home.path().join(folder);
         fs::create_dir(&dir).unwrap();
         let out = home.ring("ring-hook", &["install"]).output().unwrap();
@@ -239,6 +238,7 @@ fn what_install_writes_is_a_command_that_brings_a_session_on_the_board() {
 #[test]
 fn codex_that_stays_silent_after_a_request_waits_on_the_board_and_not_in_the_file() {
     let home = Home::new();
+    home.agent("codex", "/w/app");
     let codex = |at: i64, event: &str, more: Value| {
         let out = home.hook_at(
             NOW + at * SECOND,
@@ -269,6 +269,7 @@ fn codex_that_stays_silent_after_a_request_waits_on_the_board_and_not_in_the_fil
 #[test]
 fn the_commands_that_explain_agree_with_the_board() {
     let home = Home::new();
+    home.agent("claude", "/w/app");
     home.event(NOW, &payload("UserPromptSubmit", json!({"prompt": "go"})));
     let json_of = |program: &str, args: &[&str]| -> Value {
         let out = home.ring(program, args).output().unwrap();

@@ -57,6 +57,34 @@ impl Home {
         home
     }
 
+    /// An agent's process in a folder, above this test and therefore above every hook that it starts.
+    pub fn agent(&self, name: &str, cwd: &str) {
+        self.process(4242, name, 1, Some(cwd));
+        self.process(std::process::id(), "sh", 4242, None);
+    }
+
+    /// The end of [`Home::agent`]'s process.
+    pub fn agent_exits(&self) {
+        fs::remove_dir_all(self.proc_dir().join("4242")).unwrap();
+    }
+
+    /// One process in the table. It started 100 seconds after the boot.
+    pub fn process(&self, pid: u32, name: &str, parent: u32, cwd: Option<&str>) {
+        let dir = self.proc_dir().join(pid.to_string());
+        fs::create_dir_all(dir.join("fd")).unwrap();
+        let zeros = "0 ".repeat(14);
+        let stat = format!("{pid} ({name}) S {parent} {pid} {pid} 34816 {zeros}10000 0 0 0\n");
+        fs::write(dir.join("stat"), stat).unwrap();
+        fs::write(dir.join("comm"), format!("{name}\n")).unwrap();
+        fs::write(dir.join("cmdline"), format!("{name}\0")).unwrap();
+        fs::write(dir.join("environ"), "").unwrap();
+        if let Some(cwd) = cwd {
+            let link = dir.join("cwd");
+            fs::remove_file(&link).unwrap_or_default();
+            std::os::unix::fs::symlink(cwd, link).unwrap();
+        }
+    }
+
     /// The home folder.
     pub fn path(&self) -> &Path {
         self.dir.path()
