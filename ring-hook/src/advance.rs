@@ -205,9 +205,6 @@ fn first_event(event: &Event, decision: &Decision, speaker: &Owner, facts: &Fact
         };
     }
     let mut row = Row {
-        key: event.key.clone(),
-        agent: event.agent.clone(),
-        session_id: event.session_id.clone(),
         host: facts.host.clone().unwrap_or_default(),
         created_ms: around.now,
         ..Row::default()
@@ -352,8 +349,8 @@ fn finish(
         status.clone_into(&mut row.status);
         row.since_ms = now;
     }
-    row.schema = SCHEMA;
-    row.seq += 1;
+    identify(&mut row, event, now);
+    row.seq = row.seq.saturating_add(1);
     row.event_ms = now;
     row.seen_ms = row.seen_ms.max(now);
     row.seen_only = 0;
@@ -389,6 +386,19 @@ fn finish(
     }
 }
 
+/// What names the row; a file that lost it, or a time, gets it back.
+fn identify(row: &mut Row, event: &Event, now: Ms) {
+    row.schema = SCHEMA;
+    row.key.clone_from(&event.key);
+    row.agent.clone_from(&event.agent);
+    row.session_id.clone_from(&event.session_id);
+    for time in [&mut row.since_ms, &mut row.created_ms] {
+        if *time <= 0 {
+            *time = now;
+        }
+    }
+}
+
 fn speaker_name(speaker: &Owner) -> String {
     match speaker {
         Owner::Foreground => FOREGROUND.to_owned(),
@@ -410,7 +420,7 @@ fn unchanged(row: Row, effect: Effect) -> Outcome {
 
 fn seen_only(mut row: Row, now: Ms) -> Outcome {
     row.seen_ms = row.seen_ms.max(now);
-    row.seen_only += 1;
+    row.seen_only = row.seen_only.saturating_add(1);
     Outcome {
         fate: Fate::Replaced,
         ..unchanged(row, Effect::SeenOnly)

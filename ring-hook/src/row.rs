@@ -187,6 +187,7 @@ impl Row {
         if row.schema == 0 {
             row.schema = SCHEMA;
         }
+        row.process = row.process.filter(|p| p.pid != 0);
         row.status = status(&row.waits, &row.turn, row.background).to_owned();
         Some(row)
     }
@@ -292,7 +293,7 @@ mod tests {
         assert_eq!(row.pending.len(), 1);
         assert_eq!(row.pending[0].tool, "Bash");
         assert_eq!(row.turns.len(), 1);
-        assert_eq!(row.process.unwrap().start_ticks, 9);
+        assert_eq!(row.process, None, "a process without a pid is none");
         assert_eq!((row.todo, row.background), (None, 0));
     }
 
