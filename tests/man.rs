@@ -287,6 +287,10 @@ fn every_key_of_the_board_is_in_the_page() {
     home.agent("claude", "/w");
     let asked = serde_json::json!({"hook_event_name": "Notification", "session_id": "s", "cwd": "/w",
         "notification_type": "permission_prompt", "agent_id": "a", "agent_type": "Explore"});
+    home.event(
+        harness::NOW,
+        &serde_json::json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": "/w"}),
+    );
     home.event(harness::NOW, &asked);
     let board = home.board_at(harness::NOW);
     let text = page("ring-scan.1");
@@ -304,7 +308,11 @@ fn every_key_of_the_board_is_in_the_page() {
         &session["waiting"],
         &session["process"],
     ] {
-        for key in object.as_object().unwrap().keys() {
+        for key in object
+            .as_object()
+            .unwrap_or_else(|| panic!("no object in {board:#}"))
+            .keys()
+        {
             assert!(words.contains(key.as_str()), "{key} is not in the page");
         }
     }

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""Plays scenarios with the real Claude Code and Codex against a mock service, and checks that the board follows.
+
+    tests/lab/live.py --claude PATH [--claude PATH ..] --codex PATH [--daemon] [--bin target/release] [SCENARIO ..]
+
+Not part of `cargo test`: it needs the laboratory (RING_LAB, else ../shared/lab), the agents, tmux, and minutes. The hooks
+are put in by `ring-hook install` into the laboratory's home. `ring-scan --all --format json` is asked every 0.2 s, and what it
+says is compared with the laboratory's truth.jsonl, which comes from the keyboard and the screen alone. Two seconds after
+each change, and until the next, the board must say the same. Prints a table, and each disagreement; exit status 1 if any.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LAB = os.environ.get("RING_LAB") or os.path.join(ROOT, "..", "shared", "lab")
+
+CLAUDE = """answer answer_question tool_allowed bash_approved bash_approved_late bash_denied bash_escaped bash_two_prompts
+write_approved question_answered question_escaped plan_approved plan_rejected esc_streaming esc_before_token esc_then_prompt
+api_500 subagent_foreground subagent_permission background_bash queued clear compact elicitation shell_line menu exit_command
+kill_9 kill_9_waiting pane_closed_busy resume two_sessions print_tool""".split()
+CODEX = """simple question shell-auto approval-yes approval-no approval-esc ask-user interrupt-stream interrupt-tool api-error
+subagent queued compact clear ctrl-c kill sigterm terminal-closed resume two-sessions""".split()
+
+FOLLOW_MS = 2000
+# The truth is read from the screen: it may be told this late, and then the board is ahead of it.
+AHEAD_MS = 1200
+# Codex tells nobody that its permission prompt is open, unless its background server answers; then silence speaks (V1).
+SILENCE_MS = 11000
+RANK = {"waiting": 0, "working": 1, "idle": 2, "ended": 3}
+
+
+def now_ms():
+    return int(time.time() * 1000)
+
+
+class Board(threading.Thread):
+    """Asks ring-scan again and again."""
+
+    def __init__(self, scan, home, out):
+        super().__init__(daemon=True)
+        self.scan, self.home, self.file = scan, home, open(os.path.join(out, "board.jsonl"), "w", encoding="utf-8")
+        self.seen, self.problems, self.stopping = [], [], threading.Event()
+
+    def run(self):
+        env = {"HOME": self.home, "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+        while not self.stopping.is_set():
+            began = now_ms()
+            done = subprocess.run([self.scan, "--all", "--format", "json"], env=env, capture_output=True, timeout=20)
+            if done.returncode:
+                self.problems.append(done.stderr.decode(errors="replace").strip())
+            else:
+                rows = json.loads(done.stdout)["sessions"]
+                self.seen.append((began, now_ms(), rows))
+                self.file.write(json.dumps({"t_ms": began, "took_ms": now_ms() - began, "sessions": rows}) + "\n")
+            self.stopping.wait(0.2)
+
+    def end(self):
+        self.stopping.set()
+        self.join(20)
+        self.file.close()
+
+
+def install(bin_dir, agent, home, client):
+    """ring-hook install, with the client first in PATH under its usual name, so that its version is found."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(client, os.path.join(folder, "claude" if agent == "claude-code" else "codex"))
+        env = {"HOME": home, "PATH": folder + ":" + os.environ["PATH"], "LANG": "C.UTF-8"}
+        done = subprocess.run([os.path.join(bin_dir, "ring-hook"), "install", "--agent", agent], env=env, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError("ring-hook install: " + done.stderr.strip())
+    return done.stdout
+
+
+def state_of(rows):
+    """The most urgent of these rows; no row is an ended session."""
+    rows = sorted(rows, key=lambda row: RANK[row["status"]])
+    return (rows[0]["status"], rows[0]) if rows else ("ended", None)
+
+
+def agrees(truth, status, row):
+    """Whether a board says what is true."""
+    want = truth["state"].lower()
+    if status == want:
+        return True
+    if want == "idle" and status == "waiting" and row["waiting"]["kind"] == "question" and row["rule"] == "hook_wait":
+        return True  # the turn ended in a question; the screen does not tell that from any other end
+    if want == "idle" and status == "working" and (truth.get("background") or "background" in row["note"]):
+        return True  # the turn is over and its background work is not
+    return False
+
+
+def compare(truths, seen, rows_of, lag_of):
+    """Delays of the board at each change, and its disagreements: (from, to, truth, what the board said)."""
+    delays, wrong = [], []
+    for i, truth in enumerate(truths):
+        begin = truth["t_ms"]
+        following = truths[i + 1] if i + 1 < len(truths) else None
+        end = following["t_ms"] if following else begin + 5000
+        first, last_wrong = None, None
+        for began, ended, rows in seen:
+            if began < begin - AHEAD_MS or began >= end:
+                continue
+            status, row = state_of(rows_of(rows, truth))
+            good = agrees(truth, status, row)
+            if good and first is None:
+                first = max(0, ended - begin)
+            late = began >= begin + lag_of(truth)
+            ahead = following and began >= end - AHEAD_MS and agrees(following, status, row)
+            if good or not late or ahead:
+                last_wrong = None
+                continue
+            if last_wrong is None:
+                last_wrong = [began, began, truth, status, row]
+                wrong.append(last_wrong)
+            last_wrong[1] = began
+        if first is not None:
+            delays.append(first)
+    return delays, wrong
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return [json.loads(line) for line in file if line.strip()]
+
+
+def brief(row):
+    if row is None:
+        return "no row"
+    return "%s, rule %s, %s, note %r" % (row["status"], row["rule"], row["evidence"], row["note"])
+
+
+class Result:
+    def __init__(self, client, name):
+        self.client, self.name, self.failed, self.delays, self.wrong, self.problems = client, name, None, [], [], []
+
+    def judge(self, truths, seen, rows_of, lag_of, pane):
+        delays, wrong = compare(truths, seen, rows_of, lag_of)
+        self.delays += delays
+        self.wrong += [(pane, *w) for w in wrong]
+
+    def line(self):
+        worst = "%.1f s" % (max(self.delays) / 1000) if self.delays else "-"
+        median = "%.1f s" % (sorted(self.delays)[len(self.delays) // 2] / 1000) if self.delays else "-"
+        verdict = "not played: " + self.failed.splitlines()[0][:80] if self.failed else "follows" if self.good() else "DISAGREES"
+        return "%-16s %-22s %3d changes  median %-6s worst %-7s %s" % (self.client, self.name, len(self.delays), median, worst, verdict)
+
+    def good(self):
+        return not self.wrong and not self.problems
+
+    def details(self):
+        for pane, begin, end, truth, status, row in self.wrong:
+            yield "    %s: for %.1f s from %.1f s after the change the truth was %s (%s), the board said %s" % (
+                pane, (end - begin) / 1000, (begin - truth["t_ms"]) / 1000, truth["state"], truth["why"][:60], brief(row) if row else status)
+        for problem in sorted(set(self.problems)):
+            yield "    ring-scan: " + problem
+
+
+def play_claude(claude, name, options):
+    import claude_lab
+    version = claude_lab.version_of(claude)
+    result = Result("claude " + version, name)
+
+    class Lab(claude_lab.Lab):
+        def prepare(self):
+            super().prepare()
+            install(options.bin, "claude-code", self.home, self.claude)
+            self.board = Board(os.path.join(options.bin, "ring-scan"), self.home, self.out)
+            self.board.start()
+
+        def clean(self):
+            time.sleep(1)
+            self.board.end()
+            super().clean()
+
+    out = os.path.join(options.out, version, name)
+    lab = Lab(name, claude_lab.scenarios.ALL[name], claude, version, out)
+    result.failed = lab.run()
+    result.problems = lab.board.problems
+    truths = read(os.path.join(out, "truth.jsonl"))
+    for pid in sorted({truth["pid"] for truth in truths}):
+        mine = [truth for truth in truths if truth["pid"] == pid]
+        result.judge(mine, lab.board.seen, lambda rows, _, pid=pid: [r for r in rows if r["process"]["pid"] == pid],
+                     lambda _: FOLLOW_MS, "pane %s" % mine[0].get("pane"))
+    return result
+
+
+def play_codex(codex, name, options, daemon):
+    import codex_lab
+    result = Result("codex" + (" daemon" if daemon else ""), name)
+    lab_options = argparse.Namespace(work=None, model="gpt-6.2-sol", daemon=daemon, retries=0, also=[], env=[], full=False, keep=False)
+    out = os.path.join(options.out, "codex" + ("@daemon" if daemon else ""), name)
+
+    class Lab(codex_lab.Lab):
+        def start(self, *args, **more):
+            super().start(*args, **more)
+            install(options.bin, "codex", self.home, self.binary)
+            self.board = Board(os.path.join(options.bin, "ring-scan"), self.home, self.out)
+            self.board.start()
+
+    lab = Lab(out, codex, lab_options)
+    try:
+        codex_lab.SCENARIOS[name](lab)
+    except Exception as error:  # what was played until then is compared all the same
+        result.failed = "%s: %s" % (type(error).__name__, error)
+    finally:
+        time.sleep(1)
+        lab.board.end()
+        lab.close()
+    result.problems = lab.board.problems
+    truths = [t for t in read(os.path.join(out, "truth.jsonl")) if not t.get("client_only")]
+    pids = {a["pane"]: a["pid"] for a in read(os.path.join(out, "actions.jsonl")) if a["action"] == "start"}
+
+    def lag(truth):
+        silent = truth["state"] == "WAITING" and truth.get("kind") in (None, "permission") and not daemon
+        # a client that was opened and asked nothing has no record yet; its process counts after five seconds
+        young = truth["state"] == "IDLE" and "nothing asked" in truth["why"]
+        return FOLLOW_MS + (SILENCE_MS if silent else 5000 if young else 0)
+
+    for pane in sorted({truth["pane"] for truth in truths}):
+        mine = [truth for truth in truths if truth["pane"] == pane]
+        if daemon:
+            rows_of = lambda rows, _: [r for r in rows if r["agent"] == "codex" and r["cwd"].startswith(lab.work)]  # noqa: E731
+        else:
+            rows_of = lambda rows, _, pid=pids.get(pane): [r for r in rows if r["process"]["pid"] == pid]  # noqa: E731
+        result.judge(mine, lab.board.seen, rows_of, lag, pane)
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--claude", action="append", default=[], metavar="PATH", help="a Claude Code program; may be given again")
+    parser.add_argument("--codex", metavar="PATH", help="a Codex program")
+    parser.add_argument("--daemon", action="store_true", help="play Codex with its background server too")
+    parser.add_argument("--bin", default=os.path.join(ROOT, "target", "release"), help="folder of our programs")
+    parser.add_argument("--out", default=os.path.join(ROOT, "target", "lab"), help="folder for the recordings")
+    parser.add_argument("--jobs", type=int, default=1, help="scenarios at a time")
+    parser.add_argument("names", nargs="*", metavar="SCENARIO")
+    options = parser.parse_args()
+    if not os.path.isdir(LAB):
+        print("no laboratory: set RING_LAB")
+        return 0
+    sys.path.insert(0, LAB)
+    options.bin, options.out = os.path.abspath(options.bin), os.path.abspath(options.out)
+    jobs = []
+    for claude in options.claude:
+        jobs += [(play_claude, os.path.abspath(claude), n, options) for n in CLAUDE if not options.names or n in options.names]
+        import claude_lab
+        known = claude_lab.scenarios.ALL
+        jobs += [(play_claude, os.path.abspath(claude), n, options) for n in options.names if n in known and n not in CLAUDE]
+    if options.codex:
+        import codex_lab
+        codex = codex_lab.find_binary(os.path.abspath(options.codex))
+        for daemon in [False, True] if options.daemon else [False]:
+            names = options.names or [n for n in CODEX if not (daemon and n == "two-sessions")]
+            jobs += [(play_codex, codex, n, options, daemon) for n in names if n in codex_lab.SCENARIOS]
+    bad = []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for future in concurrent.futures.as_completed([pool.submit(*job) for job in jobs]):
+            result = future.result()
+            print(result.line(), flush=True)
+            for detail in result.details():
+                print(detail, flush=True)
+            if not result.good() or result.failed:
+                bad.append(result)
+    print("%d scenarios, %d to look at" % (len(jobs), len(bad)))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
