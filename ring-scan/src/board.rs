@@ -36,7 +36,7 @@ pub struct Board {
     /// When a row changes by the mere passing of time (silence, age, an idle that is not believed yet); for watch.
     #[serde(skip)]
     pub wake_ms: Option<Ms>,
-    /// Homes of agents whose live records tell of a change by a file event; for watch.
+    /// Homes of agents; for watch, which listens to file events there.
     #[serde(skip)]
     pub homes: Vec<PathBuf>,
 }

@@ -130,3 +130,52 @@ fn a_state_directory_that_is_made_later_is_seen() {
     world.row("b", "waiting", now_ms(), json!({}));
     assert_eq!(watch.line(), "🔴1 🟢1");
 }
+
+fn iso(ms: i64) -> String {
+    let days = ms / 86_400_000;
+    // days since 1970 as a date (proleptic Gregorian)
+    let z = days + 719_468;
+    let era = z / 146_097;
+    let doe = z % 146_097;
+    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let mp = (5 * doy + 2) / 153;
+    let (d, m) = (doy - (153 * mp + 2) / 5 + 1, if mp < 10 { mp + 3 } else { mp - 9 });
+    let y = yoe + era * 400 + i64::from(m <= 2);
+    let s = ms / 1000 % 86_400;
+    format!(
+        "{y:04}-{m:02}-{d:02}T{:02}:{:02}:{:02}.{:03}Z",
+        s / 3600,
+        s / 60 % 60,
+        s % 60,
+        ms % 1000
+    )
+}
+
+fn prompt(id: &str, ms: i64) -> String {
+    json!({"type":"user","uuid":"u1","parentUuid":null,"isSidechain":false,"sessionId":id,"cwd":"/w/app","timestamp":iso(ms),
+        "message":{"role":"user","content":"do it"}}).to_string()
+}
+
+fn answer(id: &str, ms: i64) -> String {
+    json!({"type":"assistant","uuid":"a1","parentUuid":"u1","isSidechain":false,"sessionId":id,"cwd":"/w/app","timestamp":iso(ms),
+        "message":{"role":"assistant","id":"m1","model":"m","stop_reason":"end_turn","content":[{"type":"text","text":"Done."}]}}).to_string()
+}
+
+#[test]
+fn transcripts_and_processes_are_seen_by_the_next_poll() {
+    let world = World::new();
+    let id = "6ad3cf2b-1111-4222-8333-444455556666";
+    let transcript = world.claude(4242, id);
+    world.append(&transcript, &prompt(id, now_ms() - 5000));
+    let mut watch = world.start(&["watch", "--format", "jsonl", "--interval", "200ms"]);
+    let key = format!("claude-code:{id}");
+    assert_eq!(told(&watch.json()), ["snapshot", &key, "", "working"]);
+    // polls at rest come and go; then a line that no event of a registry tells of
+    std::thread::sleep(Duration::from_millis(900));
+    world.append(&transcript, &answer(id, now_ms() - 1000));
+    assert_eq!(told(&watch.json()), ["changed", &key, "working", "idle"]);
+    std::thread::sleep(Duration::from_millis(900));
+    std::fs::remove_dir_all(world.path("proc/4242")).unwrap();
+    assert_eq!(told(&watch.json()), ["removed", &key, "idle", "ended"]);
+}

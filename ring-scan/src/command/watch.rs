@@ -4,17 +4,19 @@ use super::board::look;
 use crate::board::Board;
 use crate::cli::BoardArgs;
 use crate::context::{Context, Failures, size};
-use crate::format::{Form, Look};
+use crate::format::{self, Form};
 use crate::select::{Filter, select};
-use crate::watch::change::keep_unknown;
-use crate::watch::places::places;
+use crate::watch::change::{aged, keep_unknown};
+use crate::watch::places;
 use crate::watch::printer::{Printer, Way};
+use crate::watch::rest::Rest;
 use crate::watch::screen;
 use crate::watch::settle::Settle;
 use crate::watch::wake::{Wake, Woken, end_by, suspend};
-use ring_session::time::Ms;
+use ring_session::time::{Ms, now_ms};
 use ring_session::{Code, Refusal, exit};
 use std::io::{self, IsTerminal, Write, stdout};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Boards are read at most this often, however many files change.
@@ -49,6 +51,7 @@ pub fn run(context: &Context, args: &BoardArgs, out: &mut dyn Write) -> Result<u
         printer,
         in_place,
         left: args.repeat.count,
+        homes: Vec::new(),
     };
     watch.screen(screen::ENTER, out)?;
     let end = watch.until_end(out);
@@ -74,6 +77,17 @@ struct Watch<'a> {
     in_place: bool,
     /// Times that are still to be printed; none: without end.
     left: Option<u64>,
+    /// Homes whose folders of records are listened to.
+    homes: Vec<PathBuf>,
+}
+
+/// One look at everything.
+struct Look {
+    looked: Instant,
+    /// When something changes by the mere passing of time.
+    due: Option<Instant>,
+    /// What the next look is compared with; none: it cannot be known whether something has changed.
+    rest: Option<Rest>,
 }
 
 impl Watch<'_> {
@@ -83,9 +97,9 @@ impl Watch<'_> {
         let mut before: Option<Board> = None;
         loop {
             // first listen, then look: what changes in between is not missed
-            let homes = before.as_ref().map_or(&[][..], |b| &b.homes);
-            self.wake
-                .watch(places(&self.context.settings, &self.context.state, homes));
+            self.listen(before.as_ref());
+            self.wake.take_changed();
+            let rest = Rest::begin();
             let looked = Instant::now();
             let mut board = self.context.collect(self.filter.wants_ended());
             failures.tell(&board, self.context.form);
@@ -94,36 +108,78 @@ impl Watch<'_> {
                 board = keep_unknown(before, board);
                 held = settle.hold(before, &mut board, looked);
             }
-            if self.print(&board, out)? && self.left == Some(0) {
-                return Ok(Woken::Time);
-            }
+            let heard = self.listen(Some(&board));
             let change = board.wake_ms.map(|at| span(at - board.now_ms));
-            let limits = [Some(self.interval), change, held].into_iter().flatten();
-            let limit = limits.fold(self.interval, Duration::min).max(PAUSE);
-            before = Some(board);
-            match self.wake.wait(limit)? {
-                // a burst of events is looked at once
-                Woken::Files => std::thread::sleep(PAUSE.saturating_sub(looked.elapsed())),
-                Woken::Time | Woken::Resized => {}
-                Woken::Suspended => self.step_aside(out)?,
-                end => return Ok(end),
+            let due = [change, held].into_iter().flatten().min();
+            let look = Look {
+                looked,
+                due: due.map(|d| looked + d.max(PAUSE)),
+                rest: Some(rest).filter(|_| heard),
+            };
+            if let Some(end) = self.until_news(&mut board, &look, out)? {
+                return Ok(end);
             }
+            before = Some(board);
         }
     }
 
-    /// Prints if there is news; tells whether it did.
-    fn print(&mut self, board: &Board, out: &mut dyn Write) -> Result<bool, Refusal> {
-        let look = Look {
+    /// Prints, and waits until there may be something new to read. The reason to end, if there is one.
+    fn until_news(&mut self, board: &mut Board, look: &Look, out: &mut dyn Write) -> Result<Option<Woken>, Refusal> {
+        self.print(board, out)?;
+        while self.left != Some(0) {
+            let polled = Instant::now() + self.interval;
+            let until = look.due.map_or(polled, |due| due.min(polled));
+            match self.wake.wait(until.saturating_duration_since(Instant::now()))? {
+                Woken::Files => {
+                    // a burst of events is looked at once
+                    std::thread::sleep(PAUSE.saturating_sub(look.looked.elapsed()));
+                    return Ok(None);
+                }
+                Woken::Time => {
+                    let due = look.due.is_some_and(|due| due <= Instant::now());
+                    let changed = self.wake.take_changed();
+                    if due || !look.rest.as_ref().is_some_and(|rest| rest.holds(changed)) {
+                        return Ok(None);
+                    }
+                    *board = aged(board, now_ms());
+                }
+                Woken::Resized => {}
+                Woken::Suspended => self.step_aside(out)?,
+                end => return Ok(Some(end)),
+            }
+            if self.in_place {
+                self.print(board, out)?;
+            }
+        }
+        Ok(Some(Woken::Time))
+    }
+
+    /// Listens to what `board` rests on; tells whether it was listened to already, all of it.
+    fn listen(&mut self, board: Option<&Board>) -> bool {
+        let homes = board.map_or(&[][..], |b| &b.homes);
+        let mut places = places::waking(&self.context.settings, &self.context.state, homes);
+        let sessions = board.iter().flat_map(|b| &b.sessions);
+        places.extend(places::of_transcripts(sessions.flat_map(|s| &s.chain.paths)));
+        if self.wake.take_moved() || self.homes != homes {
+            places.extend(places::of_records(homes));
+            self.homes = homes.to_vec();
+        }
+        self.wake.listen(places)
+    }
+
+    /// Prints if there is news.
+    fn print(&mut self, board: &Board, out: &mut dyn Write) -> Result<(), Refusal> {
+        let look = format::Look {
             height: size(self.in_place).1,
             ..look(self.context, self.args, &self.filter)
         };
         let Some(bytes) = self.printer.next(select(board.clone(), &self.filter), board, &look)? else {
-            return Ok(false);
+            return Ok(());
         };
         out.write_all(&bytes)?;
         out.flush()?;
         self.left = self.left.map(|n| n.saturating_sub(1));
-        Ok(true)
+        Ok(())
     }
 
     fn screen(&self, sequence: &str, out: &mut dyn Write) -> io::Result<()> {

@@ -35,6 +35,7 @@ pub fn read(context: &Context) -> Result<Harvest, String> {
         harvest.absent = true;
         return Ok(harvest);
     };
+    harvest.homes.push(home.clone());
     let holders = Holders::of(context, &home);
     let files = rollouts(&home.join("sessions"), context, &holders)?;
     let mut records = Records::default();

@@ -106,7 +106,7 @@ pub struct Harvest {
     pub not_sessions: Vec<String>,
     /// Files and records that were left out.
     pub skipped: Vec<Finding>,
-    /// Homes with live records.
+    /// The agent's homes.
     pub homes: Vec<PathBuf>,
     /// There is nothing to read.
     pub absent: bool,

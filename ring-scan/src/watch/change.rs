@@ -105,6 +105,16 @@ pub fn keep_unknown(before: &Board, mut after: Board) -> Board {
     after
 }
 
+/// The same board at a later time.
+pub fn aged(board: &Board, now_ms: Ms) -> Board {
+    let mut board = board.clone();
+    board.now_ms = now_ms;
+    for s in &mut board.sessions {
+        s.age_ms = (now_ms - s.since_ms).max(0);
+    }
+    board
+}
+
 /// The board without what moves by itself, so that equal ones need not be printed again.
 pub fn at_rest(board: &Board) -> Board {
     let mut board = board.clone();

@@ -3,6 +3,7 @@
 pub mod change;
 pub mod places;
 pub mod printer;
+pub mod rest;
 pub mod screen;
 pub mod settle;
 pub mod wake;

@@ -65,10 +65,21 @@ impl Wake {
         })
     }
 
-    /// Watches `places`, as far as they are there: what is watched already keeps its watch. Files that cannot be watched
-    /// are looked at by time.
-    pub fn watch(&mut self, places: Vec<Place>) {
-        self.files.watch(places);
+    /// Listens to `places`, as far as they are there. Tells whether it did so already, to all of them; if not, something
+    /// may have changed unheard.
+    pub fn listen(&mut self, places: Vec<Place>) -> bool {
+        self.files.watch(places)
+    }
+
+    /// Whether something was written since the last call; forgets it.
+    pub fn take_changed(&mut self) -> bool {
+        self.files.drain();
+        std::mem::take(&mut self.files.changed) || self.files.found()
+    }
+
+    /// Whether folders were made or have gone since the last call, so that there may be more to listen to; forgets it.
+    pub fn take_moved(&mut self) -> bool {
+        std::mem::take(&mut self.files.moved)
     }
 
     /// Waits for at most `limit`.
@@ -151,18 +162,23 @@ pub fn suspend() -> io::Result<()> {
 mod files {
     use super::Place;
     use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init};
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::ffi::OsStr;
     use std::mem::MaybeUninit;
     use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
     use std::os::unix::ffi::OsStrExt;
+    use std::path::PathBuf;
 
     /// File events by inotify(7).
     pub struct Files {
         inotify: Option<OwnedFd>,
-        places: Vec<Place>,
-        /// Watch descriptor to place.
-        watched: BTreeMap<i32, usize>,
+        watched: BTreeMap<i32, Place>,
+        folders: BTreeSet<PathBuf>,
+        missing: Vec<PathBuf>,
+        /// Something was written in a place that does not wake, or nobody knows whether.
+        pub changed: bool,
+        /// A folder was made or has gone.
+        pub moved: bool,
     }
 
     impl Files {
@@ -170,55 +186,87 @@ mod files {
         pub fn new() -> Files {
             Files {
                 inotify: init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok(),
-                places: Vec::new(),
                 watched: BTreeMap::new(),
+                folders: BTreeSet::new(),
+                missing: Vec::new(),
+                changed: false,
+                moved: false,
             }
         }
 
-        /// Watches what is there of `places`. A folder that is watched already keeps its watch.
-        pub fn watch(&mut self, places: Vec<Place>) {
-            let Some(fd) = &self.inotify else { return };
+        /// Watches what is there of `places`. Tells whether all of it was watched already.
+        pub fn watch(&mut self, places: Vec<Place>) -> bool {
+            let Some(fd) = &self.inotify else { return false };
             let what = WatchFlags::MODIFY
                 | WatchFlags::CREATE
                 | WatchFlags::DELETE
                 | WatchFlags::MOVED_TO
                 | WatchFlags::MOVED_FROM
                 | WatchFlags::DELETE_SELF
+                | WatchFlags::MOVE_SELF
                 | WatchFlags::ONLYDIR;
-            self.watched.clear();
-            for (i, place) in places.iter().enumerate() {
-                if let Ok(wd) = add_watch(fd, &place.folder, what) {
-                    self.watched.insert(wd, i);
+            let mut all = true;
+            self.missing.clear();
+            for place in places {
+                if self.folders.contains(&place.folder) {
+                    continue;
+                }
+                match add_watch(fd, &place.folder, what) {
+                    Ok(wd) => {
+                        all = false;
+                        self.folders.insert(place.folder.clone());
+                        // two paths may lead to one folder: the one that wakes counts
+                        let known = self.watched.entry(wd).or_insert_with(|| place.clone());
+                        if place.wakes && !known.wakes {
+                            *known = place;
+                        }
+                    }
+                    Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => self.missing.push(place.folder),
+                    Err(_) => all = false,
                 }
             }
-            self.places = places;
+            all
         }
 
         pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
             self.inotify.as_ref().map(AsFd::as_fd)
         }
 
-        /// Takes all events; tells whether one counts.
+        /// Whether a folder that was missing is there now: nobody tells of that.
+        pub fn found(&self) -> bool {
+            self.missing.iter().any(|p| p.exists())
+        }
+
+        /// Takes all events; tells whether one wakes.
         pub fn drain(&mut self) -> bool {
             let Some(fd) = &self.inotify else { return false };
-            let mut counts = false;
+            let mut wakes = false;
             let mut buffer = [MaybeUninit::uninit(); 4096];
             let mut reader = Reader::new(fd, &mut buffer);
             while let Ok(event) = reader.next() {
-                if event.events().contains(ReadFlags::IGNORED) {
-                    self.watched.remove(&event.wd());
+                let flags = event.events();
+                if flags.contains(ReadFlags::QUEUE_OVERFLOW) {
+                    (wakes, self.changed, self.moved) = (true, true, true);
                 }
-                let place = self.watched.get(&event.wd()).and_then(|i| self.places.get(*i));
-                let name = event.file_name().map(|n| OsStr::from_bytes(n.to_bytes()));
-                counts |= event.events().contains(ReadFlags::QUEUE_OVERFLOW)
-                    || match (place, name) {
-                        (Some(place), Some(name)) if place.only.is_empty() => !name.as_bytes().starts_with(b"."),
-                        (Some(place), Some(name)) => place.only.iter().any(|n| n == name),
-                        (Some(_), None) => true,
-                        (None, _) => false,
-                    };
+                let Some(place) = self.watched.get(&event.wd()) else {
+                    continue;
+                };
+                if flags.intersects(ReadFlags::IGNORED | ReadFlags::MOVE_SELF) {
+                    self.moved = true;
+                    self.folders.remove(&place.folder);
+                    self.watched.remove(&event.wd());
+                    continue;
+                }
+                let counts = match event.file_name().map(|n| OsStr::from_bytes(n.to_bytes())) {
+                    Some(name) if place.only.is_empty() => !name.as_bytes().starts_with(b"."),
+                    Some(name) => place.only.iter().any(|n| n == name),
+                    None => true,
+                };
+                self.moved |= counts && flags.contains(ReadFlags::ISDIR);
+                wakes |= counts && place.wakes;
+                self.changed |= counts;
             }
-            counts
+            wakes
         }
     }
 }
@@ -228,18 +276,30 @@ mod files {
     use super::Place;
     use std::os::fd::BorrowedFd;
 
-    /// No file events: time wakes.
-    pub struct Files;
+    /// No file events: time wakes, and each poll reads.
+    pub struct Files {
+        pub changed: bool,
+        pub moved: bool,
+    }
 
     impl Files {
         pub fn new() -> Files {
-            Files
+            Files {
+                changed: true,
+                moved: false,
+            }
         }
 
-        pub fn watch(&mut self, _: Vec<Place>) {}
+        pub fn watch(&mut self, _: Vec<Place>) -> bool {
+            false
+        }
 
         pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
             None
+        }
+
+        pub fn found(&self) -> bool {
+            false
         }
 
         pub fn drain(&mut self) -> bool {

@@ -102,6 +102,25 @@ impl World {
         ring_session::replace::replace(&path, text.as_bytes(), ring_session::replace::Durability::Whole).unwrap();
     }
 
+    /// A Claude Code process with a terminal, and its transcript's path below the home.
+    pub fn claude(&self, pid: u32, id: &str) -> String {
+        let dir = format!("proc/{pid}");
+        let fields = "0 0 34819 0 0 0 0 0 0 0 0 0 0 0 20 0 1 0 1000";
+        self.write(&format!("{dir}/stat"), format!("{pid} (claude) S 1 {fields} 0 0\n"));
+        self.write(&format!("{dir}/cmdline"), format!("claude\0--session-id\0{id}\0"));
+        self.write(&format!("{dir}/environ"), "");
+        fs::create_dir_all(self.path("home/app")).unwrap();
+        symlink(self.path("home/app"), self.path(&format!("{dir}/cwd"))).unwrap();
+        format!("home/.claude/projects/-home-app/{id}.jsonl")
+    }
+
+    pub fn append(&self, below: &str, line: &str) {
+        let path = self.path(below);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut file = fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
+        writeln!(file, "{line}").unwrap();
+    }
+
     pub fn remove_row(&self, id: &str) {
         fs::remove_file(self.path(&format!("state/status/generic:{id}.json"))).unwrap();
     }
