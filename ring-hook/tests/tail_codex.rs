@@ -457,6 +457,20 @@ fn c102_whose_a_rollout_is() {
 }
 
 #[test]
+fn the_first_prompt_is_found_behind_long_instructions() {
+    let mut record = Record::new(Form::Both);
+    for _ in 0..4 {
+        let text = ".".repeat(26_000);
+        record.response(json!({"type": "message", "role": "developer",
+            "content": [{"type": "input_text", "text": text}]}));
+    }
+    record.begin("a").prompt("Look around");
+    assert_eq!(record.tail().first_prompt, "Look around");
+    // a head of 64 KiB does not reach it
+    assert_eq!(codex::head(&record.text.as_bytes()[..64 * 1024]).first_prompt, "");
+}
+
+#[test]
 fn a_plan_is_noted_when_its_turn_is_over() {
     let mut record = Record::new(Form::Both);
     record.begin("a").prompt("plan it");

@@ -165,10 +165,12 @@ pub fn options(lines: &[Line<'_>]) -> Option<usize> {
     ((2..=9).contains(&count) && short).then_some(first)
 }
 
-/// The indent of a list item.
+/// The indent of a list item; its marker may be bold.
 fn item(line: &str) -> Option<usize> {
     let body = line.trim_start();
-    list_marker(body).map(|_| line.chars().count() - body.chars().count())
+    let bold = || list_marker(&body.strip_prefix("**")?.replacen("**", "", 1));
+    list_marker(body).or_else(bold)?;
+    Some(line.chars().count() - body.chars().count())
 }
 
 /// Length of the list marker (and the blanks behind it) that `text` begins with: a bullet, a number or a letter.

@@ -7,9 +7,9 @@
 mod line;
 mod rest;
 
-use super::lines::{Backwards, each, each_back, objects};
+use super::lines::{Backwards, each_back, forwards, objects};
 use super::walk::{Mark, Walk, written_late};
-use super::{HEAD, Head, Kind, Tail, action, without_mark};
+use super::{Head, Kind, Tail, action, without_mark};
 use line::{Block, Line, Message, SYNTHETIC, error, is_interrupt};
 use memchr::memmem;
 use ring_session::text::{clean, first_line};
@@ -82,7 +82,7 @@ fn read(bytes: &[u8], whole: bool, child: bool) -> Tail {
     }
     rest::fill(&mut tail, bytes, child);
     if whole {
-        tail.first_prompt = head(&bytes[..bytes.len().min(HEAD)]).first_prompt;
+        tail.first_prompt = head(bytes).first_prompt;
     }
     tail
 }
@@ -91,26 +91,38 @@ fn read(bytes: &[u8], whole: bool, child: bool) -> Tail {
 /// lines of other sessions.
 pub fn head(bytes: &[u8]) -> Head {
     let mut head = Head::default();
-    each(bytes, |text| {
-        let Some(line) = Line::parse(text) else {
-            return ControlFlow::Continue(());
-        };
-        if head.session_id.is_empty() {
-            head.session_id = line.text("sessionId");
+    for line in forwards(bytes) {
+        // once id and folder are known only prompts matter
+        let known = !head.session_id.is_empty() && !head.cwd.is_empty();
+        if known && memmem::find(line, b"\"user\"").is_none() {
+            continue;
         }
-        if head.cwd.is_empty() {
-            head.cwd = line.text("cwd");
+        let prompted = objects(line, &mut |text| match Line::parse(text) {
+            Some(line) => begin(&line, &mut head),
+            None => ControlFlow::Continue(()),
+        });
+        if prompted.is_break() {
+            break;
         }
-        head.child |= line.flag("isSidechain");
-        if line.kind == "user"
-            && let Some(prompt) = line.prompt(&Message::of(&line))
-        {
-            head.first_prompt = clean(first_line(&prompt), 200);
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    });
+    }
     head
+}
+
+fn begin(line: &Line<'_>, head: &mut Head) -> ControlFlow<()> {
+    if head.session_id.is_empty() {
+        head.session_id = line.text("sessionId");
+    }
+    if head.cwd.is_empty() {
+        head.cwd = line.text("cwd");
+    }
+    head.child |= line.flag("isSidechain");
+    match line.prompt(&Message::of(line)).filter(|_| line.kind == "user") {
+        Some(prompt) => {
+            head.first_prompt = clean(first_line(&prompt), 200);
+            ControlFlow::Break(())
+        }
+        None => ControlFlow::Continue(()),
+    }
 }
 
 /// The last text of the foreground's assistant, if no prompt, tool or interrupt follows it.

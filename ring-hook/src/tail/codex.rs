@@ -9,7 +9,7 @@ mod start;
 
 use super::lines::{Backwards, each_back, objects};
 use super::walk::{Mark, Walk};
-use super::{HEAD, Head, Kind, Tail, find, last_part, without_mark};
+use super::{Head, Kind, Tail, find, last_part, without_mark};
 use crate::json::Object;
 use crate::summary;
 use line::{Line, Says, error};
@@ -36,7 +36,7 @@ pub fn tail(bytes: &[u8], starts_at_file_start: bool) -> Tail {
 /// ([`Head::first_ordinal`]).
 pub fn tail_of_child(bytes: &[u8], starts_at_file_start: bool, first_ordinal: u64) -> Tail {
     let head = if starts_at_file_start {
-        head(&bytes[..bytes.len().min(HEAD)])
+        head(bytes)
     } else {
         Head::default()
     };

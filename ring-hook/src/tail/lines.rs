@@ -59,16 +59,15 @@ pub fn each_back(bytes: &[u8], whole: bool, mut visit: impl FnMut(&str) -> Contr
     }
 }
 
-/// Gives each object to `visit`, oldest first, until it breaks off.
-pub fn each(bytes: &[u8], mut visit: impl FnMut(&str) -> ControlFlow<()>) {
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let end = memchr(b'\n', rest).unwrap_or(rest.len());
-        if objects(&rest[..end], &mut visit).is_break() {
-            return;
-        }
-        rest = &rest[rest.len().min(end + 1)..];
-    }
+/// The lines of `bytes`, first one first.
+pub fn forwards(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(bytes);
+    std::iter::from_fn(move || {
+        let bytes = rest?;
+        let end = memchr(b'\n', bytes);
+        rest = end.map(|at| &bytes[at + 1..]);
+        Some(&bytes[..end.unwrap_or(bytes.len())])
+    })
 }
 
 /// Where the line around a position begins and ends.
@@ -173,12 +172,11 @@ mod tests {
 
     #[test]
     fn forwards_gives_the_same_lines() {
-        let mut found = 0;
-        each(b"{\"a\":1}\n{\"b\":2}\n{\"c\":", |_| {
-            found += 1;
-            ControlFlow::Continue(())
-        });
-        assert_eq!(found, 2);
+        let lines: Vec<&[u8]> = forwards(b"one\ntwo\n\nthree").collect();
+        assert_eq!(lines, [&b"one"[..], b"two", b"", b"three"]);
+        let mut back: Vec<&[u8]> = Backwards::new(b"one\ntwo\n\nthree", true).collect();
+        back.reverse();
+        assert_eq!(back, lines);
     }
 
     #[test]

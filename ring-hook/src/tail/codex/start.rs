@@ -3,7 +3,7 @@
 use super::line::Line;
 use crate::json::{Object, Value};
 use crate::tail::Head;
-use crate::tail::lines::each;
+use crate::tail::lines::{forwards, objects};
 use memchr::memmem;
 use ring_session::text::{clean, first_line};
 use std::borrow::Cow;
@@ -12,30 +12,41 @@ use std::ops::ControlFlow;
 /// What the start of a rollout says. Only the first `session_meta` is the session's own: forks and children repeat
 /// their parent's lines behind it.
 pub fn head(bytes: &[u8]) -> Head {
-    let mut head = Head::default();
-    let mut first = true;
-    each(bytes, |text| {
-        let Some(line) = Line::parse(text) else {
-            return ControlFlow::Continue(());
-        };
-        if std::mem::take(&mut first) {
-            head = meta(&line.payload);
-        } else if line.ordinal >= head.first_ordinal
-            && let Some(prompt) = line.prompt()
-            && !prompt.starts_with('<')
-        {
-            head.first_prompt = clean(first_line(&prompt), 200);
-            return ControlFlow::Break(());
+    let mut head = None;
+    for line in forwards(bytes) {
+        // behind the first line only prompts matter, and instructions fill most of a rollout's start
+        let may_prompt = |word: &[u8]| memmem::find(line, word).is_some();
+        if head.is_some() && !may_prompt(b"\"user") && !may_prompt(b"\"UserMessage\"") {
+            continue;
         }
-        ControlFlow::Continue(())
-    });
-    if first
-        && let Some(text) = cut_meta(bytes)
-        && let Some(line) = Line::parse(&text)
-    {
-        head = meta(&line.payload);
+        let prompted = objects(line, &mut |text| match Line::parse(text) {
+            Some(line) => begin(&line, &mut head),
+            None => ControlFlow::Continue(()),
+        });
+        if prompted.is_break() {
+            break;
+        }
     }
-    head
+    let cut = || Line::parse(&cut_meta(bytes)?).map(|line| meta(&line.payload));
+    head.or_else(cut).unwrap_or_default()
+}
+
+fn begin(line: &Line<'_>, head: &mut Option<Head>) -> ControlFlow<()> {
+    let Some(head) = head else {
+        let own = line.kind == "session_meta";
+        *head = Some(if own { meta(&line.payload) } else { Head::default() });
+        return ControlFlow::Continue(());
+    };
+    match line
+        .prompt()
+        .filter(|p| line.ordinal >= head.first_ordinal && !p.starts_with('<'))
+    {
+        Some(prompt) => {
+            head.first_prompt = clean(first_line(&prompt), 200);
+            ControlFlow::Break(())
+        }
+        None => ControlFlow::Continue(()),
+    }
 }
 
 /// The first line as far as it was read: what stands before the instructions, which may be longer than a head.
