@@ -3,11 +3,10 @@
 //! No tree is built. A number that no type holds, a text of megabytes, a nest a hundred deep in a member that nobody
 //! asks for: none of it matters, and a member is decoded only when it is looked at.
 
+pub mod split;
+
 use crate::fold;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::fmt;
 
 /// The members of one object, in their order. Of members with the same name the last counts, in the first one's place.
 #[derive(Debug, Default)]
@@ -28,7 +27,7 @@ struct Member<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Value<'a>(&'a str);
 
-/// The longest name that anybody asks for. Longer ones are left out, so that hostile objects stay small.
+/// The longest name, with quotes, that anybody asks for. Longer ones are left out, so that hostile objects stay small.
 const NAME_LIMIT: usize = 48;
 /// The most members that are kept. No agent sends a tenth of it.
 const MEMBERS_LIMIT: usize = 4096;
@@ -36,10 +35,28 @@ const MEMBERS_LIMIT: usize = 4096;
 impl<'a> Object<'a> {
     /// The object that is all of `text`. None if it is anything else, or not JSON.
     pub fn parse(text: &'a str) -> Option<Object<'a>> {
-        let mut reader = serde_json::Deserializer::from_str(text);
-        let object = reader.deserialize_map(Members).ok()?;
-        reader.end().ok()?;
+        let mut object = Object {
+            members: Vec::with_capacity(24),
+            names: 0,
+        };
+        split::members(text, |name, value| object.add(name, Value(value)))?;
         Some(object)
+    }
+
+    fn add(&mut self, name: &'a str, value: Value<'a>) {
+        if name.len() > NAME_LIMIT || self.members.len() >= MEMBERS_LIMIT {
+            return;
+        }
+        let name = Value(name).text().unwrap_or_default();
+        let folded = fold::hash(&name);
+        if self.names & bit(folded) != 0
+            && let Some(earlier) = self.members.iter_mut().find(|m| m.name == name)
+        {
+            earlier.value = value;
+            return;
+        }
+        self.names |= bit(folded);
+        self.members.push(Member { name, folded, value });
     }
 
     /// The values under a name: exact spelling first, then others that fold to it, in the order of the object.
@@ -118,8 +135,12 @@ impl<'a> Value<'a> {
         if !self.0.starts_with('[') {
             return None;
         }
-        let items: Vec<&'a RawValue> = serde_json::from_str(self.0).ok()?;
-        Some(items.into_iter().take(limit).map(|v| Value(v.get())).collect())
+        let mut found = Vec::new();
+        split::items(self.0, |item| {
+            found.push(Value(item));
+            found.len() < limit
+        })?;
+        Some(found)
     }
 
     /// Whether it is a list with something in it.
@@ -177,59 +198,6 @@ fn unicode_escape(rest: &str) -> (char, &str) {
             (char::from_u32(code).unwrap_or(LOST), &after[6..])
         }
         None => (LOST, after),
-    }
-}
-
-struct Members;
-
-impl<'de> Visitor<'de> for Members {
-    type Value = Object<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
-        let mut members: Vec<Member<'de>> = Vec::with_capacity(24);
-        let mut names = 0;
-        while let Some(Name(name)) = map.next_key()? {
-            if name.len() > NAME_LIMIT || members.len() >= MEMBERS_LIMIT {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            }
-            let value = Value(map.next_value::<&'de RawValue>()?.get());
-            match members.iter_mut().find(|m| m.name == name) {
-                Some(earlier) => earlier.value = value,
-                None => {
-                    let folded = fold::hash(&name);
-                    names |= bit(folded);
-                    members.push(Member { name, folded, value });
-                }
-            }
-        }
-        Ok(Object { members, names })
-    }
-}
-
-/// A member's name, borrowed where it has no escapes.
-struct Name<'a>(Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for Name<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl<'de> Visitor<'de> for Text {
-            type Value = Name<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a name")
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Name<'de>, E> {
-                Ok(Name(Cow::Borrowed(text)))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Name<'de>, E> {
-                Ok(Name(Cow::Owned(text.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(Text)
     }
 }
 

@@ -181,8 +181,7 @@ pub fn shown(waits: &[Wait]) -> Option<&Wait> {
 impl Row {
     /// Reads a row's file. None if it is no JSON object; anything less is repaired, field by field.
     pub fn parse(bytes: &[u8]) -> Option<Row> {
-        let text = String::from_utf8_lossy(bytes);
-        let mut row = <Row as json::Value>::read(text.trim())?;
+        let mut row = <Row as json::Value>::read(crate::intake::text(bytes).trim())?;
         // A file that lost its number is one of the first version.
         if row.schema == 0 {
             row.schema = SCHEMA;

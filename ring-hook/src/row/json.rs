@@ -1,11 +1,9 @@
 //! The little JSON that a row needs, without a tree: a value reads itself from its raw text.
 //!
-//! serde_json checks a text once, members and items are then slices of it. So numbers that no type holds and texts
+//! A text is checked once, members and items are then slices of it. So numbers that no type holds and texts
 //! that no `str` holds cost nothing and survive.
 
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
-use std::fmt;
+use crate::json::split;
 
 /// A value of a row.
 pub trait Value: Sized + Default {
@@ -17,36 +15,27 @@ pub trait Value: Sized + Default {
 
 /// Calls `f` with the raw name (quotes included) and the raw value of each member. None if `raw` is no JSON object.
 /// A name that is written with escapes is given without them if it can be.
-pub fn each_member(raw: &str, f: impl FnMut(&str, &str)) -> Option<()> {
-    struct Members<F>(F);
-    impl<'de, F: FnMut(&str, &str)> Visitor<'de> for Members<F> {
-        type Value = ();
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
+pub fn each_member(raw: &str, mut f: impl FnMut(&str, &str)) -> Option<()> {
+    split::members(raw, |name, value| {
+        if name.contains('\\')
+            && let Some(plain) = String::read(name)
+        {
+            let mut quoted = String::with_capacity(name.len());
+            plain.write(&mut quoted);
+            f(&quoted, value);
+        } else {
+            f(name, value);
         }
-        fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-            while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
-                let name = name.get();
-                if name.contains('\\')
-                    && let Some(plain) = String::read(name)
-                {
-                    let mut quoted = String::with_capacity(name.len());
-                    plain.write(&mut quoted);
-                    (self.0)(&quoted, value.get());
-                } else {
-                    (self.0)(name, value.get());
-                }
-            }
-            Ok(())
-        }
-    }
-    let mut reader = serde_json::Deserializer::from_str(raw);
-    reader.deserialize_map(Members(f)).ok()?;
-    reader.end().ok()
+    })
 }
 
-fn items(raw: &str) -> Option<Vec<&RawValue>> {
-    raw.starts_with('[').then(|| serde_json::from_str(raw).ok())?
+fn items(raw: &str) -> Option<Vec<&str>> {
+    let mut found = Vec::new();
+    split::items(raw, |item| {
+        found.push(item);
+        true
+    })?;
+    Some(found)
 }
 
 /// Appends a text with quotes and what must be escaped.
@@ -137,7 +126,7 @@ impl<T: Value> Value for Vec<T> {
         if raw == "[]" {
             return Some(Vec::new());
         }
-        Some(items(raw)?.into_iter().filter_map(|item| T::read(item.get())).collect())
+        Some(items(raw)?.into_iter().filter_map(T::read).collect())
     }
 
     fn write(&self, out: &mut String) {
@@ -155,7 +144,7 @@ impl<T: Value> Value for Vec<T> {
 impl<A: Value, B: Value> Value for (A, B) {
     fn read(raw: &str) -> Option<Self> {
         let [a, b] = items(raw)?.try_into().ok()?;
-        Some((A::read(a.get())?, B::read(b.get())?))
+        Some((A::read(a)?, B::read(b)?))
     }
 
     fn write(&self, out: &mut String) {
@@ -170,7 +159,7 @@ impl<A: Value, B: Value> Value for (A, B) {
 impl<A: Value, B: Value, C: Value> Value for (A, B, C) {
     fn read(raw: &str) -> Option<Self> {
         let [a, b, c] = items(raw)?.try_into().ok()?;
-        Some((A::read(a.get())?, B::read(b.get())?, C::read(c.get())?))
+        Some((A::read(a)?, B::read(b)?, C::read(c)?))
     }
 
     fn write(&self, out: &mut String) {
