@@ -166,11 +166,12 @@ fn judge(context: &Context, entries: &mut [Entry], claimed: &mut HashSet<u32>) {
     let Some(table) = table else { return };
     claim_wrappers(table, claimed);
     let candidates = candidates(table, claimed);
+    let mut folders = RealPaths::default();
     let seekers: Vec<Seeker> = entries
         .iter()
         .enumerate()
         .filter(|(_, e)| !candidates.is_empty() && seeks(e, table, &here))
-        .map(|(at, e)| seeker(at, e))
+        .map(|(at, e)| seeker(at, e, &mut folders))
         .collect();
     for (at, pid) in liveness::claims(&seekers, &candidates) {
         entries[at].verdict = Verdict::Near;
@@ -282,7 +283,24 @@ fn seeks(entry: &Entry, table: &Processes, here: &Stamp) -> bool {
     !entry.is_background() && verdict(&known(entry, Some(table), true), here) == Verdict::Near && !entry.server
 }
 
-fn seeker(at: usize, entry: &Entry) -> Seeker {
+/// Real paths of folders, each asked for once: many sessions share few folders.
+#[derive(Default)]
+struct RealPaths {
+    known: HashMap<String, PathBuf>,
+}
+
+impl RealPaths {
+    fn of(&mut self, folder: &str) -> PathBuf {
+        if let Some(real) = self.known.get(folder) {
+            return real.clone();
+        }
+        let real = Path::new(folder).canonicalize().unwrap_or_else(|_| PathBuf::from(folder));
+        self.known.insert(folder.to_owned(), real.clone());
+        real
+    }
+}
+
+fn seeker(at: usize, entry: &Entry, real: &mut RealPaths) -> Seeker {
     let row = entry.hook.map(|h| &h.row);
     let found = entry.found;
     let mut folders: Vec<PathBuf> = [
@@ -294,7 +312,7 @@ fn seeker(at: usize, entry: &Entry) -> Seeker {
     .into_iter()
     .flatten()
     .filter(|c| !c.is_empty())
-    .map(|c| Path::new(c).canonicalize().unwrap_or_else(|_| PathBuf::from(c)))
+    .map(|c| real.of(c))
     .collect();
     folders.dedup();
     let tail = found.and_then(|f| f.tail.as_ref());
@@ -351,11 +369,12 @@ fn claim_for_clients(table: &Processes, entries: &[Entry], claimed: &mut HashSet
     if !server_runs(table) {
         return;
     }
+    let mut folders = RealPaths::default();
     let mut held: Vec<(Ms, Seeker)> = entries
         .iter()
         .enumerate()
         .filter(|(_, e)| e.agent == CODEX && e.server && matches!(e.verdict, Verdict::Alive | Verdict::Near))
-        .map(|(at, e)| seeker(at, e))
+        .map(|(at, e)| seeker(at, e, &mut folders))
         .map(|s| (s.mark_ms, s))
         .collect();
     held.sort_by_key(|(ms, s)| (std::cmp::Reverse(*ms), s.session));
