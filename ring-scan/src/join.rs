@@ -1,7 +1,7 @@
 //! Which facts belong to one session, and which process is its own: from what sources found to one entry a row.
 
 use crate::liveness::{self, Candidate, Known, Lock, Seeker, Verdict, verdict};
-use crate::merge::{Terminal, turn_started_ms};
+use crate::merge::{Terminal, Word, turn_started_ms};
 use crate::processes::{AgentProcess, Look, Process, Processes};
 use crate::source::hook::HookRow;
 use crate::source::{Context, Found, Harvest, LiveProcess};
@@ -37,14 +37,24 @@ pub struct Entry<'a> {
     pub next_turn_ms: Option<Ms>,
     /// Of a row that stands for a process alone: what it runs.
     pub title: String,
+    /// Its process has opened a session that has no record yet.
+    opened: bool,
     /// The hook row tells of a process that is dead, and another one has the session now.
     hook_is_past: bool,
 }
 
 impl<'a> Entry<'a> {
-    /// The hook row, if it speaks of the process that has the session now.
+    /// The hook row, if it speaks of the process that has the session now. Of a session in two terminals it tells what
+    /// either of them did: then only what is asked, if one of them alone asks something.
     pub fn witness(&self) -> Option<&'a HookRow> {
-        self.hook.filter(|_| !self.hook_is_past)
+        let waits = |l: &LiveProcess| matches!(&l.live, Some(l) if matches!(l.word, Word::Waiting(_)));
+        let told_apart = match (self.found, &self.live) {
+            (Some(found), Some(own)) if found.live.len() > 1 && own.live.is_some() => {
+                waits(own) && found.live.iter().filter(|l| waits(l)).count() == 1
+            }
+            _ => true,
+        };
+        self.hook.filter(|_| told_apart && !self.hook_is_past)
     }
 
     /// A background agent.
@@ -79,6 +89,7 @@ impl<'a> Entry<'a> {
         Some(Terminal {
             start_ms: process.start_ms,
             tty: session && !process.tty.is_empty(),
+            opened: self.opened,
         })
     }
 
@@ -101,7 +112,8 @@ pub fn join<'a>(context: &'a Context, harvests: &'a [Harvest]) -> Vec<Entry<'a>>
     name_next_sessions(&mut entries);
     if let Some(processes) = &context.processes {
         claim_for_clients(processes, &entries, &mut claimed);
-        entries.extend(process_rows(processes, &claimed));
+        let opened: HashSet<u32> = harvests.iter().flat_map(|h| h.opened.iter().copied()).collect();
+        entries.extend(process_rows(processes, &claimed, &opened));
     }
     entries.sort_by(|a, b| a.key.cmp(&b.key));
     entries
@@ -294,7 +306,9 @@ impl RealPaths {
         if let Some(real) = self.known.get(folder) {
             return real.clone();
         }
-        let real = Path::new(folder).canonicalize().unwrap_or_else(|_| PathBuf::from(folder));
+        let real = Path::new(folder)
+            .canonicalize()
+            .unwrap_or_else(|_| PathBuf::from(folder));
         self.known.insert(folder.to_owned(), real.clone());
         real
     }
@@ -338,8 +352,6 @@ fn add_second_processes(entries: &mut Vec<Entry>) {
                 live: Some(live.clone()),
                 pid: live.pid,
                 verdict: Verdict::Alive,
-                hook: None,
-                hook_is_past: false,
                 ..entry.clone()
             });
         }
@@ -391,8 +403,10 @@ fn claim_for_clients(table: &Processes, entries: &[Entry], claimed: &mut HashSet
     }
 }
 
-/// Processes with a terminal that no session is known for.
-fn process_rows<'a>(table: &Processes, claimed: &HashSet<u32>) -> Vec<Entry<'a>> {
+/// Processes with a terminal that no session is known for. `opened`: those that have opened one which has no record yet;
+/// if a server has, it did so for a client.
+fn process_rows<'a>(table: &Processes, claimed: &HashSet<u32>, opened: &HashSet<u32>) -> Vec<Entry<'a>> {
+    let by_server = opened.iter().any(|pid| is_server(table, *pid));
     table
         .by_pid
         .values()
@@ -407,6 +421,7 @@ fn process_rows<'a>(table: &Processes, claimed: &HashSet<u32>) -> Vec<Entry<'a>>
                 session_id: id,
                 pid: p.pid,
                 verdict: Verdict::Alive,
+                opened: opened.contains(&p.pid) || (by_server && is_client(p, a)),
                 title: if a.agent.tier == Tier::Process {
                     agent::local_model(a.agent, &a.argv)
                 } else {

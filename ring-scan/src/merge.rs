@@ -23,6 +23,8 @@ use ring_session::time::{Ms, human_span};
 pub const IDLE_BELIEVED_MS: Ms = 300;
 /// How long a hook event of the foreground outweighs an older live record.
 const HOOK_JUST_NOW_MS: Ms = 2_000;
+/// A dialog that a hook answers is on the screen for at most this long.
+const FLASH_MS: Ms = 1_000;
 /// Marks of the transcript this close to a hook event belong to the same moment.
 const SAME_MOMENT_MS: Ms = 2_000;
 /// An open turn of a child counts as running for this long after its last mark.
@@ -100,6 +102,8 @@ pub struct Terminal {
     pub start_ms: Ms,
     /// It has a controlling terminal and is a session's process, no helper and no spare.
     pub tty: bool,
+    /// It has opened a session that has no record yet.
+    pub opened: bool,
 }
 
 /// All that is known of one session.
@@ -593,7 +597,7 @@ fn session(case: &Case) -> Answer {
 
 fn process_only(case: &Case) -> Answer {
     match case.facts.terminal {
-        Some(t) if t.tty && case.facts.now - t.start_ms >= PROCESS_ROW_MS => Yes(Decided {
+        Some(t) if t.tty && (t.opened || case.facts.now - t.start_ms >= PROCESS_ROW_MS) => Yes(Decided {
             note: if case.facts.agent_keeps_records() {
                 "no record yet".into()
             } else {
@@ -653,6 +657,20 @@ pub(crate) fn name(kind: Kind) -> &'static str {
     }
 }
 
+/// Whether a live record counts beside the hook row: unless the foreground spoke later and just now. Two things that a
+/// hook says are no contradiction: that a session was opened, and that a permission is asked for where the record has
+/// said so for a second (a hook that answers by itself makes the dialog flash for less).
+fn counts_beside(live: &Live, hook: Option<Hook>, now: Ms) -> bool {
+    let Some(row) = hook.map(|h| h.row) else {
+        return true;
+    };
+    let just_now = row.foreground_ms > live.ms && now - row.foreground_ms <= HOOK_JUST_NOW_MS;
+    let opened = row.last.event == "SessionStart";
+    let asked =
+        row.last.rule == "permission_bare" && matches!(live.word, Word::Waiting(_)) && now - live.ms >= FLASH_MS;
+    !just_now || opened || asked
+}
+
 /// Whether a background task of this type keeps a finished turn working.
 fn counts(settings: &Settings, kind: &str) -> bool {
     settings.background_task_types.iter().any(|t| t == "*" || t == kind)
@@ -667,11 +685,7 @@ impl Facts<'_> {
 
 impl<'a> Case<'a> {
     fn of(facts: &'a Facts<'a>) -> Case<'a> {
-        let live = facts.live.filter(|l| {
-            !facts
-                .hook
-                .is_some_and(|h| h.row.foreground_ms > l.ms && facts.now - h.row.foreground_ms <= HOOK_JUST_NOW_MS)
-        });
+        let live = facts.live.filter(|l| counts_beside(l, facts.hook, facts.now));
         let all: &[Wait] = facts.hook.map_or(&[], |h| &h.view.waits);
         let mut left: Vec<&Wait> = all
             .iter()

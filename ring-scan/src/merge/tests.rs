@@ -225,6 +225,7 @@ fn a_turn_that_is_older_than_the_process_does_not_run_in_it() {
     resumed.terminal = Some(Terminal {
         start_ms: NOW - 10_000,
         tty: true,
+        opened: false,
     });
     resumed.is("idle", "record_open");
 }
@@ -529,6 +530,7 @@ fn c27_a_process_without_a_record_is_a_row_after_5_seconds() {
         scene.terminal = Some(Terminal {
             start_ms: NOW - ago,
             tty,
+            opened: false,
         });
         scene
     };
@@ -536,6 +538,9 @@ fn c27_a_process_without_a_record_is_a_row_after_5_seconds() {
     assert_eq!((shown.since_ms, shown.note.as_str()), (NOW - 5000, "no record yet"));
     assert_eq!(process(4999, true).outcome(), None);
     assert_eq!(process(HOUR, false).outcome(), None);
+    let mut opened = process(1000, true);
+    opened.terminal.as_mut().unwrap().opened = true;
+    opened.is("idle", "process_only");
     let mut model = process(HOUR, true);
     model.agent = "ollama";
     assert_eq!(model.is("idle", "process_only").note, "");
@@ -653,6 +658,18 @@ fn c71_the_pending_command_is_what_the_live_record_waits_for() {
         .is("waiting", "live_waiting");
     assert_eq!(shown.waits[0].detail, "Bash: git push");
     assert_eq!(shown.evidence, ["registry", "hook:PermissionRequest"]);
+    // the hook of just now and a dialog that has been there for a second confirm each other
+    let mut just_now = pending();
+    (just_now.event_ms, just_now.foreground_ms) = (NOW - 990, NOW - 990);
+    just_now.last.rule = "permission_bare".into();
+    scene()
+        .row(just_now.clone())
+        .live(words("permission prompt"), 1000)
+        .is("waiting", "live_waiting");
+    scene()
+        .row(just_now)
+        .live(words("permission prompt"), 999)
+        .is("working", "hook");
     // a menu that the person opened has nothing to do with it
     let shown = scene()
         .row(pending())
@@ -675,6 +692,17 @@ fn c77_an_idle_of_just_now_is_not_believed() {
         .row(question(MIN))
         .live(Word::Idle, 200)
         .is("waiting", "hook_wait");
+}
+
+#[test]
+fn c72_a_session_that_was_opened_is_idle_as_soon_as_its_record_says_so() {
+    let mut opened = row(500);
+    opened.last.event = "SessionStart".into();
+    scene()
+        .row(opened.clone())
+        .live(Word::Idle, 600)
+        .is("idle", "live_idle");
+    scene().row(opened).live(Word::Idle, 200).is("working", "live_busy");
 }
 
 #[test]

@@ -44,6 +44,7 @@ pub fn read(context: &Context) -> Result<Harvest, String> {
     }
     records.add_only_hooked(context, &holders);
     records.ask_server(context, &home);
+    harvest.opened = holders.without_record(&records);
     records.finish(&mut harvest);
     Ok(harvest)
 }
@@ -123,6 +124,13 @@ impl Holders {
             Some(0) | None => Lock::Free,
             Some(pid) => Lock::Held(*pid),
         }
+    }
+
+    /// Processes that hold the lock of a session that has no rollout: the person has not asked anything yet.
+    fn without_record(&self, records: &Records) -> Vec<u32> {
+        let known = |id: &String| records.sessions.contains_key(id) || records.not_sessions.contains(id);
+        let held = self.locks.iter().filter(|(_, pid)| **pid != 0);
+        held.filter(|(id, _)| !known(id)).map(|(_, pid)| *pid).collect()
     }
 
     fn joined(&self, id: &str) -> Option<u32> {

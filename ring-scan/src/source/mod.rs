@@ -104,6 +104,8 @@ pub struct Harvest {
     pub found: Vec<Found>,
     /// Ids that belong to the agent itself or to children: no row may stand for them.
     pub not_sessions: Vec<String>,
+    /// Processes that have opened a session which has no record yet.
+    pub opened: Vec<u32>,
     /// Files and records that were left out.
     pub skipped: Vec<Finding>,
     /// The agent's homes.
