@@ -301,7 +301,7 @@ struct Place {
 
 /// Terminal and pane. A server has those of the client that started it first, so its sessions have none.
 fn place_of(entry: &Entry, context: &Context, tmux: &mut Tmux) -> Place {
-    let term = entry.hook.map(|h| &h.row.term).filter(|_| !entry.server);
+    let term = entry.term();
     let process = entry.process(context).filter(|_| !entry.server);
     let tty = term
         .map(|t| t.tty.clone())

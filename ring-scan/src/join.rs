@@ -93,6 +93,12 @@ impl<'a> Entry<'a> {
         })
     }
 
+    /// Terminal and pane that a hook recorded, if it ran below the process that the row stands for.
+    pub fn term(&self) -> Option<&'a ring_hook::row::Term> {
+        let same = self.recorded().is_none_or(|p| p.pid == self.pid);
+        self.hook.map(|h| &h.row.term).filter(|_| same && !self.server)
+    }
+
     fn recorded(&self) -> Option<&'a ring_hook::row::Process> {
         self.hook?.row.process.as_ref().filter(|p| p.pid != 0)
     }
@@ -108,7 +114,6 @@ pub fn join<'a>(context: &'a Context, harvests: &'a [Harvest]) -> Vec<Entry<'a>>
     let mut claimed = HashSet::new();
     judge(context, &mut entries, &mut claimed);
     add_second_processes(&mut entries);
-    entries.retain(|e| e.hook.is_some() || e.found.is_some_and(|f| e.live.is_some() || f.live.is_empty()));
     name_next_sessions(&mut entries);
     if let Some(processes) = &context.processes {
         claim_for_clients(processes, &entries, &mut claimed);
