@@ -32,7 +32,7 @@ pub fn collect(request: &Request, settings: &Settings, state: &StateDir, now: Ms
         ..Board::default()
     };
     let mut tmux = Tmux::default();
-    for entry in &entries {
+    for entry in entries.iter().filter(|e| !may_have_a_record(e, &sources)) {
         let facts = entry.facts(&context);
         let Some(outcome) = merge::merge(&facts) else { continue };
         board.wake_ms = board.wake_ms.into_iter().chain(outcome.wake_ms).min();
@@ -159,6 +159,15 @@ fn read_processes() -> (Option<Processes>, Source) {
             (None, source)
         }
     }
+}
+
+/// A process without a record, while the source that would know the record could not be read: unknown is not empty.
+fn may_have_a_record(entry: &Entry, sources: &[Source]) -> bool {
+    let name = source_of(&entry.agent);
+    entry.kind() == "process"
+        && sources
+            .iter()
+            .any(|s| s.name == name && matches!(s.state.as_str(), "failed" | "slow"))
 }
 
 fn unknown_format(entry: &Entry) -> Finding {

@@ -171,11 +171,43 @@ fn transcripts_and_processes_are_seen_by_the_next_poll() {
     let mut watch = world.start(&["watch", "--format", "jsonl", "--interval", "200ms"]);
     let key = format!("claude-code:{id}");
     assert_eq!(told(&watch.json()), ["snapshot", &key, "", "working"]);
-    // polls at rest come and go; then a line that no event of a registry tells of
-    std::thread::sleep(Duration::from_millis(900));
+    // two more looks, after which it listens to all that there is; then a line that no registry tells of
+    for other in ["b", "c"] {
+        world.row(other, "idle", now_ms() - 9000, json!({}));
+        assert_eq!(watch.json()["type"], "added");
+    }
     world.append(&transcript, &answer(id, now_ms() - 1000));
     assert_eq!(told(&watch.json()), ["changed", &key, "working", "idle"]);
-    std::thread::sleep(Duration::from_millis(900));
     std::fs::remove_dir_all(world.path("proc/4242")).unwrap();
     assert_eq!(told(&watch.json()), ["removed", &key, "idle", "ended"]);
+}
+
+#[test]
+fn c46_rows_of_a_source_that_fails_stay_and_it_is_named_once() {
+    let world = World::new();
+    let id = "6ad3cf2b-1111-4222-8333-444455556666";
+    let transcript = world.claude(4242, id);
+    world.append(&transcript, &prompt(id, now_ms() - 5000));
+    let mut watch = world.start(&["watch", "--format", "jsonl", "--interval", "100ms"]);
+    assert_eq!(told(&watch.json())[0], "snapshot");
+    // a link that leads to itself cannot be listed, not even by root
+    std::fs::remove_dir_all(world.path("home/.claude/projects")).unwrap();
+    std::os::unix::fs::symlink("projects", world.path("home/.claude/projects")).unwrap();
+    for other in ["b", "c"] {
+        world.row(other, "idle", now_ms() - 9000, json!({}));
+        assert_eq!(
+            told(&watch.json())[..2],
+            ["added", &format!("generic:{other}")],
+            "nothing else has changed"
+        );
+    }
+    let board = world.scan(&["--format", "json"]);
+    assert_eq!((board.status, board.err.lines().count()), (0, 1), "{}", board.err);
+    let board = board.json();
+    assert_eq!(board["partial"], true);
+    assert_eq!(board["sources"][1]["state"], "failed");
+    assert!(world.scan(&[]).out.lines().last().unwrap().starts_with("! claude: "));
+    watch.signal("INT");
+    assert_eq!(watch.end().code(), Some(0));
+    assert_eq!(watch.errors().lines().count(), 1, "once, however often it is read");
 }

@@ -105,7 +105,7 @@ impl World {
     /// A Claude Code process with a terminal, and its transcript's path below the home.
     pub fn claude(&self, pid: u32, id: &str) -> String {
         let dir = format!("proc/{pid}");
-        let fields = "0 0 34819 0 0 0 0 0 0 0 0 0 0 0 20 0 1 0 1000";
+        let fields = "0 0 34819 0 0 0 0 0 0 0 0 0 0 20 0 1 0 1000";
         self.write(&format!("{dir}/stat"), format!("{pid} (claude) S 1 {fields} 0 0\n"));
         self.write(&format!("{dir}/cmdline"), format!("claude\0--session-id\0{id}\0"));
         self.write(&format!("{dir}/environ"), "");
@@ -215,6 +215,11 @@ impl Running {
             .status()
             .unwrap();
         assert!(done.success());
+    }
+
+    /// All that it has printed on stderr, at its end.
+    pub fn errors(&mut self) -> String {
+        std::io::read_to_string(self.child.stderr.take().unwrap()).unwrap()
     }
 
     pub fn end(&mut self) -> ExitStatus {
