@@ -165,3 +165,74 @@ fn tell(refusal: &Refusal, context: &Context) -> u8 {
     exit::report(&mut io::stderr(), "ring-hook", refusal, context.json()).unwrap_or_default();
     refusal.code.exit()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Cli;
+    use clap::Parser;
+
+    fn by_hand(arguments: &[&str]) -> Option<Entry> {
+        let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        Entry::parse(&arguments)
+    }
+
+    #[test]
+    fn both_parsers_read_a_hook_entry_alike() {
+        let options = [
+            "--agent",
+            "codex",
+            "--event",
+            "Stop",
+            "--emit",
+            "--strict",
+            "--print",
+            "--state-dir",
+            "/s",
+            "--config",
+            "/c",
+            "--format",
+            "json",
+        ];
+        let joined = [
+            "--agent=codex",
+            "--event=Stop",
+            "--emit",
+            "--strict",
+            "--print",
+            "--state-dir=/s",
+            "--config=/c",
+            "--format=json",
+        ];
+        for arguments in [&options[..], &joined, &[], &["--emit"], &["--agent", "a b"]] {
+            let parsed = Cli::try_parse_from([&["ring-hook"], arguments].concat()).unwrap();
+            assert_eq!(by_hand(arguments), Some(parsed.entry()), "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn whatever_the_hand_does_not_know_goes_to_the_parser() {
+        for arguments in [
+            &["--help"][..],
+            &["status"],
+            &["--bogus"],
+            &["--agent"],
+            &["--agent", "--emit"],
+            &["--agent", ""],
+            &["--agent", "a", "--agent", "b"],
+            &["--emit", "--emit"],
+            &["--emit=1"],
+            &["--format", "xml"],
+            &["--", "x"],
+        ] {
+            assert_eq!(by_hand(arguments), None, "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn h57_an_object_as_last_argument_is_the_payload() {
+        let entry = by_hand(&["--agent", "codex", " {\"type\":1}"]).unwrap();
+        assert_eq!(entry.payload.as_deref(), Some(&b" {\"type\":1}"[..]));
+        assert_eq!(by_hand(&["{}", "--agent", "codex"]), None);
+    }
+}

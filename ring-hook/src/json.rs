@@ -97,12 +97,25 @@ impl<'a> Value<'a> {
 
     /// A text, decoded; lone surrogates become U+FFFD.
     pub fn text(self) -> Option<Cow<'a, str>> {
-        let inside = self.0.strip_prefix('"')?.strip_suffix('"')?;
-        Some(if inside.contains('\\') {
-            Cow::Owned(unescape(inside))
-        } else {
-            Cow::Borrowed(inside)
-        })
+        self.inside().map(decoded)
+    }
+
+    /// The first `limit` bytes of a text, or a few less; cut and decoded.
+    pub fn start_of_text(self, limit: usize) -> Option<Cow<'a, str>> {
+        let inside = self.inside()?;
+        Some(decoded(&inside[..inside.floor_char_boundary(limit)]))
+    }
+
+    /// The last `limit` bytes of a text, or a few less; cut and decoded.
+    pub fn end_of_text(self, limit: usize) -> Option<Cow<'a, str>> {
+        let inside = self.inside()?;
+        Some(decoded(
+            &inside[inside.ceil_char_boundary(inside.len().saturating_sub(limit))..],
+        ))
+    }
+
+    fn inside(self) -> Option<&'a str> {
+        self.0.strip_prefix('"')?.strip_suffix('"')
     }
 
     /// true or false.
@@ -147,6 +160,14 @@ impl<'a> Value<'a> {
     pub fn is_filled_list(self) -> bool {
         let inside = self.0.strip_prefix('[').unwrap_or("").trim_start();
         !inside.is_empty() && !inside.starts_with(']')
+    }
+}
+
+fn decoded(inside: &str) -> Cow<'_, str> {
+    if inside.contains('\\') {
+        Cow::Owned(unescape(inside))
+    } else {
+        Cow::Borrowed(inside)
     }
 }
 
@@ -226,6 +247,16 @@ mod tests {
         assert_eq!(of(r#""\ud83c\udfa4 ok""#), "🎤 ok");
         assert_eq!(of(r#""\ud83cx\ud83c""#), "\u{fffd}x\u{fffd}");
         assert_eq!(of(r#""\ud83c\ud83c\udfa4""#), "\u{fffd}🎤");
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters_before_they_are_decoded() {
+        let raw = format!("\"a\\n{}z\"", "é".repeat(100));
+        assert_eq!(Value(&raw).start_of_text(6).unwrap(), "a\né");
+        assert_eq!(Value(&raw).end_of_text(4).unwrap(), "éz");
+        assert_eq!(Value("\"ab\"").start_of_text(9).unwrap(), "ab");
+        assert_eq!(Value("\"ab\"").end_of_text(9).unwrap(), "ab");
+        assert_eq!(Value("7").start_of_text(9), None);
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub struct Given<'a> {
 const MODEL: usize = 80;
 const TITLE: usize = 200;
 const ERROR: usize = 80;
+/// The most of an answer that is kept, from its end, where a question would stand; in bytes.
+const ANSWER: usize = 1024 * 1024;
 /// The most background tasks that are read.
 const TASKS: usize = 1000;
 
@@ -241,7 +243,7 @@ fn title(object: &Object<'_>, name: Name) -> String {
 fn spoken(payload: &Payload<'_>, name: Name) -> String {
     match name {
         Name::UserPromptSubmit => payload.text(Field::Prompt).into_owned(),
-        Name::Stop | Name::SubagentStop => payload.text(Field::LastText).into_owned(),
+        Name::Stop | Name::SubagentStop => payload.end_of_text(Field::LastText, ANSWER).into_owned(),
         _ => String::new(),
     }
 }

@@ -136,9 +136,15 @@ impl<'a> Payload<'a> {
         }
     }
 
-    /// A text that is not blank, as sent.
+    /// A text that is not blank, as sent; of a very long one the beginning.
     pub fn text(&self, field: Field) -> Cow<'a, str> {
         self.find(field, filled_text).unwrap_or_default()
+    }
+
+    /// The end of a text that is not blank: at most `limit` bytes.
+    pub fn end_of_text(&self, field: Field, limit: usize) -> Cow<'a, str> {
+        let end = |value: Value<'a>| value.end_of_text(limit).filter(|t| !t.trim().is_empty());
+        self.find(field, end).unwrap_or_default()
     }
 
     /// An id, as sent: blanks count.
@@ -186,9 +192,12 @@ pub enum Input<'a> {
     Payload,
 }
 
-/// A text that is not blank, as sent.
+/// How much of a text is looked at, in bytes: all that is stored of one is far shorter.
+const LOOK: usize = 64 * 1024;
+
+/// A text that is not blank, as sent; of a very long one the beginning.
 pub fn filled_text(value: Value<'_>) -> Option<Cow<'_, str>> {
-    value.text().filter(|t| !t.trim().is_empty())
+    value.start_of_text(LOOK).filter(|t| !t.trim().is_empty())
 }
 
 /// true, false, 1, 0, or their words; anything else is none.

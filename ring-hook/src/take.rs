@@ -29,8 +29,8 @@ pub struct Place<'a> {
     config: Option<&'a Path>,
     /// How long the row's lock is waited for.
     wait: Duration,
-    /// Whether a new wait starts a ring.
-    rings: bool,
+    /// Whether an agent's hook brings the payload: then a new wait starts a ring, and raw payloads may be kept.
+    of_hook: bool,
 }
 
 impl<'a> Place<'a> {
@@ -40,7 +40,7 @@ impl<'a> Place<'a> {
             state: &context.state,
             config: context.config.as_deref(),
             wait: lock::wait(lock::HOOK_WAIT),
-            rings: true,
+            of_hook: true,
         }
     }
 
@@ -50,7 +50,7 @@ impl<'a> Place<'a> {
             state: &context.state,
             config: context.config.as_deref(),
             wait: lock::wait(lock::COMMAND_WAIT),
-            rings: false,
+            of_hook: false,
         }
     }
 }
@@ -118,7 +118,7 @@ pub fn take(payload: &[u8], given: &Given<'_>, place: &Place<'_>) -> Result<Take
         let (agent, event) = (&event.agent, &event.native);
         error_log::note(place.state, given.now, lost.code, agent, event, payload.len()).unwrap_or_default();
     }
-    if let Some(after) = outcome.ring_in_ms.filter(|_| place.rings) {
+    if let Some(after) = outcome.ring_in_ms.filter(|_| place.of_hook) {
         ring::start(place.state, place.config, &event.key, after);
     }
     Ok(Taken {
@@ -169,6 +169,9 @@ fn look_into_the_transcript(event: &mut Event) {
 /// The settings, read only if they can make a difference; else the defaults, which then do not matter.
 fn settings(event: &Event, payload: &[u8], given: &Given<'_>, place: &Place<'_>) -> Settings {
     let records = || {
+        if !place.of_hook {
+            return false;
+        }
         let file = place.config.and_then(|path| std::fs::read(path).ok());
         file.is_some_and(|text| memchr::memmem::find(&text, b"debug_payload_log").is_some())
     };
@@ -180,7 +183,7 @@ fn settings(event: &Event, payload: &[u8], given: &Given<'_>, place: &Place<'_>)
         // a state directory that takes no line takes no log either
         error_log::note_settings(place.state, given.now, problem).unwrap_or_default();
     }
-    if settings.debug_payload_log {
+    if settings.debug_payload_log && place.of_hook {
         record(payload, given, place);
     }
     settings
