@@ -348,6 +348,8 @@ fn a_command_that_reports_behind_the_end_of_its_turn_wakes_nothing() {
         (late.kind, late.ms, late.turn_started_ms),
         (want.kind, want.ms, want.turn_started_ms)
     );
+    record.response(json!({"type": "function_call_output", "call_id": "c1", "output": "late"}));
+    assert_eq!(record.kind(), Kind::Interrupted);
     // of another turn it is work
     record.turn = "b";
     record.item(json!({"type": "Reasoning"}));

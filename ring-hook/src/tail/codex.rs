@@ -205,6 +205,9 @@ impl Reader {
 fn context(line: &Line<'_>, tail: &mut Tail) {
     if tail.cwd.is_empty() {
         tail.cwd = line.text("cwd");
+        if tail.cwd.len() > 4096 {
+            tail.cwd.clear();
+        }
     }
     if tail.model.is_empty() {
         tail.model = clean(&line.text("model"), 80);

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 /// Lines of one turn may stand in the wrong order: Claude writes a first prompt up to a second behind its answer. Stamps
 /// decide within this span; beyond it the clock was set, and the order in the file counts.
-const SWAPPED_MS: Ms = 10_000;
+const SWAPPED_MS: Ms = 5_000;
 
 /// Whether a prompt was written behind a line that came after it.
 pub fn written_late(prompt: Ms, line: Ms) -> bool {
@@ -54,7 +54,7 @@ pub struct Walk {
     answered_ms: Ms,
     done: HashSet<String>,
     open: Vec<bool>,
-    /// The turn that all marks so far name; none: they name several, or none.
+    /// The turn of those marks so far that name one; empty: they name several.
     turn: Option<String>,
 }
 
@@ -154,20 +154,22 @@ impl Walk {
     }
 
     fn name_turn(&mut self, turn: &str) {
-        let same = self.turn.as_deref().is_none_or(|t| t == turn);
-        self.turn = Some(if same { turn.to_string() } else { String::new() });
+        if !turn.is_empty() {
+            let same = self.turn.as_deref().is_none_or(|t| t == turn);
+            self.turn = Some(if same { turn.to_string() } else { String::new() });
+        }
     }
 
     fn over(&mut self, kind: Kind, closed: bool, ms: Ms, turn: &str) -> ControlFlow<()> {
+        let answer = false;
+        let over = Newest {
+            kind,
+            ms,
+            closed,
+            answer,
+        };
         match &mut self.newest {
-            None => {
-                self.newest = Some(Newest {
-                    kind,
-                    ms,
-                    closed,
-                    answer: false,
-                })
-            }
+            None => self.newest = Some(over),
             Some(newest) if newest.over() && !self.inside => {
                 if newest.closed && !closed {
                     newest.kind = kind;
@@ -182,12 +184,7 @@ impl Walk {
                     return ControlFlow::Break(());
                 }
                 // a command that outlived its turn reported late
-                *newest = Newest {
-                    kind,
-                    ms,
-                    closed,
-                    answer: false,
-                };
+                *newest = over;
                 self.open.clear();
                 self.inside = false;
                 self.earliest_ms = 0;
@@ -208,13 +205,8 @@ impl Walk {
         tail.ms = newest.ms;
         tail.turn_started_ms = match (self.prompt_ms, self.begin_ms) {
             (Some(prompt), _) => prompt,
-            (None, 0) if whole => {
-                if self.last_prompt_ms > 0 {
-                    self.last_prompt_ms
-                } else {
-                    self.earliest_ms
-                }
-            }
+            (None, 0) if whole && self.last_prompt_ms > 0 => self.last_prompt_ms,
+            (None, 0) if whole => self.earliest_ms,
             (None, begin) => begin,
         };
         tail.answered_ms = self.answered_ms;

@@ -45,8 +45,13 @@ impl<'a> Line<'a> {
         self.object.exact(name).and_then(Value::boolean) == Some(true)
     }
 
+    /// A text member; too long for any folder, id or title: none.
     pub fn text(&self, name: &str) -> String {
-        self.object.exact_text(name).map(Cow::into_owned).unwrap_or_default()
+        self.object
+            .exact_text(name)
+            .filter(|t| t.len() <= 4096)
+            .map(Cow::into_owned)
+            .unwrap_or_default()
     }
 
     /// The text of a prompt that a person typed.
