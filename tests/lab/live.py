@@ -33,6 +33,8 @@ FOLLOW_MS = 2000
 AHEAD_MS = 1200
 # Codex tells nobody that its permission prompt is open, unless its background server answers; then silence speaks (V1).
 SILENCE_MS = 11000
+# Shorter than this, a state between two others is a step that the screen hides, as the end of a turn before a queued one.
+BLINK_MS = 500
 RANK = {"waiting": 0, "working": 1, "idle": 2, "ended": 3}
 
 
@@ -117,12 +119,12 @@ def compare(truths, seen, rows_of, lag_of):
                 last_wrong = None
                 continue
             if last_wrong is None:
-                last_wrong = [began, began, truth, status, row]
+                last_wrong = [began, ended, truth, status, row]
                 wrong.append(last_wrong)
-            last_wrong[1] = began
+            last_wrong[1] = ended
         if first is not None:
             delays.append(first)
-    return delays, wrong
+    return delays, [w for w in wrong if w[1] - w[0] > BLINK_MS]
 
 
 def read(path):
