@@ -235,6 +235,49 @@ fn what_is_no_payload_leaves_no_row() {
     assert!(!log.contains("hello"), "the log tells nothing of a payload: {log}");
 }
 
+/// Columns that a line takes on a terminal, near enough for what this story writes: ideographs and emoji take two.
+fn columns(line: &str) -> usize {
+    line.chars()
+        .map(|c| match c {
+            '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200f}' | '\u{fe00}'..='\u{fe0f}' => 0,
+            '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{ff00}'..='\u{ff60}' => 2,
+            '\u{26aa}'..='\u{26ab}' | '\u{1f300}'..='\u{1faff}' => 2,
+            _ => 1,
+        })
+        .sum()
+}
+
+#[test]
+fn narrow_terminals_and_wide_names_keep_the_status() {
+    let home = Home::new();
+    home.agent("claude", "/w/專案名稱很長很長很長很長");
+    for (session, title) in [
+        ("a", "修正測試並重新命名所有的檔案然後再檢查一次結果"),
+        ("b", "e\u{301}e\u{301} naïve 🎤 ok"),
+        ("c", "plain"),
+    ] {
+        let prompt = json!({"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": title,
+            "cwd": "/w/專案名稱很長很長很長很長"});
+        hook(&home, "claude-code", &prompt);
+    }
+    let asked = json!({"hook_event_name": "Notification", "session_id": "a", "notification_type": "permission_prompt",
+        "message": "Claude 需要您的許可才能執行這個非常非常長的命令列"});
+    hook(&home, "claude-code", &asked);
+    for width in [40, 60, 80, 120] {
+        let out = home
+            .ring("ring-scan", &["--all", "--color", "never"])
+            .env("COLUMNS", width.to_string())
+            .output()
+            .unwrap();
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        let shown = text(&out.stdout);
+        assert!(shown.lines().any(|l| l.starts_with("🔴 waiting")), "{shown}");
+        for line in shown.lines() {
+            assert!(columns(line) <= width, "{width}: {} columns in {line:?}", columns(line));
+        }
+    }
+}
+
 #[test]
 fn closed_and_broken_outputs_are_no_accident() {
     let home = Home::new();
