@@ -219,10 +219,12 @@ def play_codex(codex, name, options, daemon):
     truths = [t for t in read(os.path.join(out, "truth.jsonl")) if not t.get("client_only")]
     pids = {a["pane"]: a["pid"] for a in read(os.path.join(out, "actions.jsonl")) if a["action"] == "start"}
 
+    begun = {pane: min([t["t_ms"] for t in truths if t["pane"] == pane and t["state"] == "WORKING"], default=now_ms()) for pane in pids}
+
     def lag(truth):
         silent = truth["state"] == "WAITING" and truth.get("kind") in (None, "permission") and not daemon
         # a client that was opened and asked nothing has no record yet; its process counts after five seconds
-        young = truth["state"] == "IDLE" and "nothing asked" in truth["why"]
+        young = truth["state"] == "IDLE" and truth["t_ms"] < begun.get(truth["pane"], 0)
         return FOLLOW_MS + (SILENCE_MS if silent else 5000 if young else 0)
 
     for pane in sorted({truth["pane"] for truth in truths}):
