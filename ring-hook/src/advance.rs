@@ -39,6 +39,7 @@ use crate::row::{self, FOREGROUND, Host, Process, RECENT, Row, SCHEMA, Term, UNK
 use crate::status_line;
 use crate::waits::{self, Put};
 use ring_session::Settings;
+use ring_session::events::Line;
 use ring_session::text::{clean, first_line};
 use ring_session::time::Ms;
 
@@ -91,7 +92,7 @@ pub struct Outcome {
     /// The wait that the event put or renewed.
     pub put: Option<Put>,
     /// The line for events.jsonl, if the status or the set of waits changed.
-    pub line: Option<String>,
+    pub line: Option<Line>,
     /// A ring is due in this many milliseconds: 0 for a new wait, more for a request that rings only if silence follows.
     pub ring_in_ms: Option<Ms>,
 }

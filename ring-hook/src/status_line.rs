@@ -1,7 +1,9 @@
 //! The `status` line of events.jsonl: what changed for a reader (ring(5), EVENTS). Ids and codes, never texts.
 
-use crate::row::{Row, json::quote};
+use crate::row::Row;
+use ring_session::events::Line;
 use ring_session::time::Ms;
+use serde::Serialize;
 
 /// What a reader would have been told last.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,43 +25,40 @@ impl Summary {
 }
 
 /// The line, if the status or the set of waits is another than before. No summary: there was no row.
-pub fn changed(before: Option<&Summary>, row: &Row, rule: &str, now: Ms) -> Option<String> {
+pub fn changed(before: Option<&Summary>, row: &Row, rule: &str, now: Ms) -> Option<Line> {
     let same = before.is_some_and(|b| *b == Summary::of(row));
     (!same).then(|| line(row, before.map_or("", |b| &b.status), &row.status, rule, now))
 }
 
 /// The line of a row's end.
-pub fn ended(row: &Row, rule: &str, now: Ms) -> String {
+pub fn ended(row: &Row, rule: &str, now: Ms) -> Line {
     line(row, &row.status, "ended", rule, now)
 }
 
-fn line(row: &Row, from: &str, to: &str, rule: &str, now: Ms) -> String {
-    let mut out = format!("{{\"schema\":1,\"at_ms\":{now},\"kind\":\"status\"");
-    let mut member = |name: &str, value: &str| {
-        out.push_str(",\"");
-        out.push_str(name);
-        out.push_str("\":");
-        quote(value, &mut out);
-    };
-    member("key", &row.key);
-    member("agent", &row.agent);
-    member("from", from);
-    member("to", to);
-    out.push_str(",\"waits\":[");
+/// What a line says of a wait.
+#[derive(Serialize)]
+struct Left<'a> {
+    id: &'a str,
+    kind: &'a str,
+    owner: &'a str,
+}
+
+fn line(row: &Row, from: &str, to: &str, rule: &str, now: Ms) -> Line {
     let left = if to == "ended" { &[] } else { &row.waits[..] };
-    for (at, wait) in left.iter().enumerate() {
-        out.push_str(if at > 0 { ",{\"id\":" } else { "{\"id\":" });
-        quote(&wait.id, &mut out);
-        out.push_str(",\"kind\":");
-        quote(&wait.kind, &mut out);
-        out.push_str(",\"owner\":");
-        quote(&wait.owner, &mut out);
-        out.push('}');
-    }
-    out.push_str("],\"project\":");
-    quote(&row.origin_cwd, &mut out);
-    out.push_str(",\"rule\":");
-    quote(rule, &mut out);
-    out.push('}');
-    out
+    let waits: Vec<Left<'_>> = left
+        .iter()
+        .map(|w| Left {
+            id: &w.id,
+            kind: &w.kind,
+            owner: &w.owner,
+        })
+        .collect();
+    Line::new("status", now)
+        .with("key", &row.key)
+        .with("agent", &row.agent)
+        .with("from", from)
+        .with("to", to)
+        .with("waits", &waits)
+        .with("project", &row.origin_cwd)
+        .with("rule", rule)
 }

@@ -82,7 +82,7 @@ pub fn update(
     let line_lost = outcome
         .line
         .as_ref()
-        .and_then(|line| events::append(state, line, wait.min(EVENTS_WAIT)).err());
+        .and_then(|line| events::append(state, line.as_str(), wait.min(EVENTS_WAIT)).err());
     Ok(Stored { outcome, line_lost })
 }
 
@@ -202,5 +202,61 @@ pub fn find(state: &StateDir, text: &str) -> Result<Row, Refusal> {
             )
             .with("candidates", keys))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state() -> (tempfile::TempDir, StateDir) {
+        let root = tempfile::tempdir().unwrap();
+        let state = StateDir::at(root.path());
+        fs::create_dir_all(state.status().join(".locks")).unwrap();
+        (root, state)
+    }
+
+    #[test]
+    fn one_bad_file_hides_no_other() {
+        let (_root, state) = state();
+        for (name, bytes) in [
+            ("codex:b.json", &br#"{"schema":1,"key":"codex:b"}"#[..]),
+            ("acme:a.json", b"{}"),
+            ("broken.json", b"{"),
+            ("array.json", b"[]"),
+            (".tmp-x.json", b"{"),
+            ("notes.txt", b"?"),
+        ] {
+            fs::write(state.status().join(name), bytes).unwrap();
+        }
+        fs::create_dir(state.status().join("folder.json")).unwrap();
+        let listing = list(&state).unwrap();
+        let keys: Vec<_> = listing
+            .rows
+            .iter()
+            .map(|r| (r.key.as_str(), r.agent.as_str()))
+            .collect();
+        assert_eq!(keys, [("acme:a", "acme"), ("codex:b", "codex")]);
+        let bad: Vec<_> = listing
+            .bad
+            .iter()
+            .map(|b| b.path.file_name().unwrap().to_owned())
+            .collect();
+        assert_eq!(bad, ["array.json", "broken.json", "folder.json"]);
+    }
+
+    #[test]
+    fn a_folder_that_is_missing_holds_no_rows_and_one_that_cannot_be_listed_is_an_error() {
+        let root = tempfile::tempdir().unwrap();
+        assert!(list(&StateDir::at(root.path())).unwrap().rows.is_empty());
+        fs::write(root.path().join("status"), b"").unwrap();
+        assert!(list(&StateDir::at(root.path())).is_err());
+    }
+
+    #[test]
+    fn stripes_spread_keys_that_differ_in_one_digit() {
+        let used: std::collections::BTreeSet<u8> = (0..1000).map(|n| stripe(&format!("claude-code:{n:08}"))).collect();
+        assert_eq!(used.len(), 64);
+        assert!(used.iter().all(|s| *s < 64));
     }
 }

@@ -28,7 +28,7 @@ pub const SCHEMA: u64 = 1;
 ///     r#"{"schema":1,"at_ms":1796040006200,"kind":"status","key":"codex:0199","waits":["a","b"]}"#
 /// );
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// With the closing brace.
     text: String,

@@ -64,8 +64,8 @@ fn h76_a_server_lends_no_pane() {
 fn a_change_of_status_or_waits_is_one_line_and_no_other_event_is() {
     let lines = |events: &str| -> Vec<Value> {
         let played = after(events);
-        let lines = played.outcomes.iter().filter_map(|o| o.line.as_deref());
-        lines.map(|l| serde_json::from_str(l).unwrap()).collect()
+        let lines = played.outcomes.iter().filter_map(|o| o.line.as_ref());
+        lines.map(|l| serde_json::from_str(l.as_str()).unwrap()).collect()
     };
     let all = lines(
         "Prompt(SECRET) Pre(Bash SECRET) Note(permission_prompt|SECRET) +1 Note(permission_prompt|SECRET2) Post(Bash x) D D{\"cwd\":\"/x\"} End",
