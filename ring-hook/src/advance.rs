@@ -29,8 +29,11 @@
 
 mod compaction;
 mod fingerprint;
+mod place;
+mod texts;
 mod turn;
 
+use crate::agent::CODEX;
 use crate::children;
 use crate::decide::running_tasks;
 use crate::event::{Decision, Event, Group, Intent, Name, Owner};
@@ -40,7 +43,7 @@ use crate::status_line;
 use crate::waits::{self, Put};
 use ring_session::Settings;
 use ring_session::events::Line;
-use ring_session::text::{clean, first_line};
+use ring_session::text::clean;
 use ring_session::time::Ms;
 
 /// What the edge found out about where the hook runs. Empty: not looked for, or not found.
@@ -120,77 +123,42 @@ pub fn owner(row: Option<&Row>, event: &Event) -> Owner {
     }
 }
 
+/// One event on its way through the table.
+pub(crate) struct Step<'a> {
+    pub(crate) event: &'a Event,
+    pub(crate) decision: &'a Decision,
+    pub(crate) speaker: Owner,
+    /// How many background tasks run by the event's list; none if it brings none.
+    pub(crate) running: Option<u32>,
+    pub(crate) settings: &'a Settings,
+    pub(crate) now: Ms,
+    pub(crate) new_id: &'a mut dyn FnMut() -> String,
+}
+
 /// Applies one event.
 pub fn advance(row: Option<Row>, event: &Event, decision: &Decision, facts: &Facts, around: Around<'_>) -> Outcome {
-    let tamed = tamed(event, decision, around.settings);
+    let tamed = texts::tamed(event, decision, around.settings);
     let (event, decision) = tamed.as_ref().map_or((event, decision), |(e, d)| (e, d));
-    let speaker = owner(row.as_ref(), event);
-    let Some(old) = row else {
-        return first_event(event, decision, &speaker, facts, around);
-    };
-    let mut event = event;
-    let turn_start;
-    if event.continuation && event.name == Name::UserPromptSubmit && old.turn.state == turn::WORKING {
-        turn_start = Event {
-            name: Name::TurnStart,
-            ..event.clone()
-        };
-        event = &turn_start;
-    }
-    if old.is_newer() {
-        return unchanged(old, Effect::Newer);
-    }
-    if matches!(event.name.group(), Group::Unknown | Group::Neutral) && decision.intent == Intent::None {
-        return seen_only(old, around.now);
-    }
-    let moved = facts.process.as_ref().is_some_and(|found| is_other(&old, found));
-    let print = fingerprint::of(event, decision, &speaker);
-    if !moved && fingerprint::is_duplicate(&old, &print, event, &speaker, around.now) {
-        return unchanged(old, Effect::Duplicate);
-    }
-    let of_child = match &speaker {
-        Owner::Foreground if event.name == Name::SessionEnd => return ended(old, decision, around.now),
-        Owner::Foreground if is_late(&old, event, decision, around.now) => return seen_only(old, around.now),
-        Owner::Foreground => false,
-        Owner::Unknown if event.name == Name::SessionEnd => return seen_only(old, around.now),
-        Owner::Agent(_) | Owner::Unknown => true,
-    };
-    let before = status_line::Summary::of(&old);
-    let mut row = old;
-    if moved {
-        drop_everything(&mut row);
-        row.turns.clear();
-        row.before = None;
-    }
-    let put = apply(
-        &mut row,
+    let mut step = Step {
         event,
         decision,
-        &speaker,
-        facts,
-        around.now,
-        around.settings,
-        around.new_id,
-    );
-    finish(
-        row,
-        Some(before),
-        event,
-        decision,
-        of_child,
-        &speaker,
-        print,
-        put,
-        around.now,
-        around.settings,
-    )
+        speaker: owner(row.as_ref(), event),
+        running: running_tasks(event, around.settings),
+        settings: around.settings,
+        now: around.now,
+        new_id: around.new_id,
+    };
+    match row {
+        None => first_event(&mut step, facts),
+        Some(row) => next_event(row, &mut step, facts),
+    }
 }
 
 /// The first event of a session makes a row, unless it says nothing about the session itself.
-fn first_event(event: &Event, decision: &Decision, speaker: &Owner, facts: &Facts, around: Around<'_>) -> Outcome {
-    let of_child = *speaker != Owner::Foreground;
-    let leaves = matches!(event.name, Name::SessionEnd | Name::SubagentStop);
-    let makes_one = match decision.intent {
+fn first_event(step: &mut Step<'_>, facts: &Facts) -> Outcome {
+    let of_child = step.speaker != Owner::Foreground;
+    let leaves = matches!(step.event.name, Name::SessionEnd | Name::SubagentStop);
+    let makes_one = match step.decision.intent {
         Intent::None | Intent::Ended => false,
         Intent::Idle => !of_child,
         Intent::Waiting | Intent::Working => !(of_child && leaves),
@@ -207,55 +175,58 @@ fn first_event(event: &Event, decision: &Decision, speaker: &Owner, facts: &Fact
     }
     let mut row = Row {
         host: facts.host.clone().unwrap_or_default(),
-        created_ms: around.now,
         ..Row::default()
     };
     row.turn.state = turn::WORKING.to_owned();
-    let print = fingerprint::of(event, decision, speaker);
-    let put = apply(
-        &mut row,
-        event,
-        decision,
-        speaker,
-        facts,
-        around.now,
-        around.settings,
-        around.new_id,
-    );
-    finish(
-        row,
-        None,
-        event,
-        decision,
-        of_child,
-        speaker,
-        print,
-        put,
-        around.now,
-        around.settings,
-    )
+    let put = apply(&mut row, step, facts);
+    finish(row, None, step, fingerprint::of(step), put)
 }
 
-/// The table. Rows that need no row of theirs (a newer schema, unknown names, duplicates, late events, the end) were
-/// dealt with before.
-#[allow(clippy::too_many_arguments, reason = "one table, read in one place")]
-fn apply(
-    row: &mut Row,
-    event: &Event,
-    decision: &Decision,
-    speaker: &Owner,
-    facts: &Facts,
-    now: Ms,
-    settings: &Settings,
-    new_id: &mut dyn FnMut() -> String,
-) -> Option<Put> {
-    let running = running_tasks(event, settings);
-    match speaker {
-        Owner::Agent(id) => return children::apply(row, event, decision, id, now, running, new_id),
-        Owner::Unknown => return children::apply_unknown(row, event, decision, now, running, new_id),
+/// What does not reach the table: rows of later programs, unknown and neutral names, duplicates, the end, late events.
+fn next_event(mut row: Row, step: &mut Step<'_>, facts: &Facts) -> Outcome {
+    let Step { event, decision, .. } = *step;
+    if row.is_newer() {
+        return unchanged(row, Effect::Newer);
+    }
+    if matches!(event.name.group(), Group::Unknown | Group::Neutral) && decision.intent == Intent::None {
+        return seen_only(row, step.now);
+    }
+    let moved = place::is_another(&row, facts);
+    let print = fingerprint::of(step);
+    if !moved && fingerprint::is_duplicate(&row, &print, step) {
+        return unchanged(row, Effect::Duplicate);
+    }
+    match (&step.speaker, event.name) {
+        (Owner::Foreground, Name::SessionEnd) => return ended(row, decision, step.now),
+        (Owner::Foreground, _) if is_late(&row, event, decision, step.now) => return seen_only(row, step.now),
+        (Owner::Unknown, Name::SessionEnd) => return seen_only(row, step.now),
+        _ => {}
+    }
+    let before = status_line::Summary::of(&row);
+    if moved {
+        drop_everything(&mut row);
+        row.turns.clear();
+        row.before = None;
+    }
+    let put = apply(&mut row, step, facts);
+    finish(row, Some(before), step, print, put)
+}
+
+/// The table.
+fn apply(row: &mut Row, step: &mut Step<'_>, facts: &Facts) -> Option<Put> {
+    match step.speaker.clone() {
+        Owner::Agent(id) => return children::apply(row, step, &id),
+        Owner::Unknown => return children::apply_unknown(row, step),
         Owner::Foreground => {}
     }
-    take_place(row, event, facts);
+    let Step {
+        event,
+        decision,
+        running,
+        now,
+        ..
+    } = *step;
+    place::take(row, event, facts);
     let goes_on = turn::goes_on(row, event);
     turn::adopt(row, event);
     compaction::forget(row, event);
@@ -281,7 +252,7 @@ fn apply(
             } else {
                 turn::reopen(row, event);
             }
-            put = Some(waits::ask(row, event, decision, FOREGROUND, now, new_id));
+            put = Some(waits::ask(row, step, FOREGROUND));
         }
         (_, Intent::Working) => {
             if !goes_on {
@@ -322,28 +293,25 @@ fn apply(
 }
 
 /// What every applied event leaves behind, and what follows from the change.
-#[allow(clippy::too_many_arguments, reason = "the second half of one step")]
 fn finish(
     mut row: Row,
     before: Option<status_line::Summary>,
-    event: &Event,
-    decision: &Decision,
-    of_child: bool,
-    speaker: &Owner,
+    step: &Step<'_>,
     print: String,
     put: Option<Put>,
-    now: Ms,
-    settings: &Settings,
 ) -> Outcome {
+    let Step {
+        event, decision, now, ..
+    } = *step;
     pending::sweep(&mut row, now);
     children::sweep(&mut row, now);
-    if !event.tool.summary.is_empty() && !is_less_of_the_same(&row.last_action, event) {
-        row.last_action.clone_from(&event.tool.summary);
-    }
-    if !of_child {
-        remember_texts(&mut row, event, settings);
+    texts::remember(&mut row, step);
+    if step.speaker == Owner::Foreground {
         row.foreground_ms = now;
-        row.agent_ms = row.agent_ms.max(event.agent_ms.unwrap_or(0));
+        let stamp = event.agent_ms.unwrap_or(0);
+        // A start is believed: it ends the reign of a stamp from a clock that was wrong.
+        let was_wrong = starts_anew(event.name) && row.agent_ms > now;
+        row.agent_ms = if was_wrong { stamp } else { row.agent_ms.max(stamp) };
     }
     let status = row::status(&row.waits, &row.turn, row.background);
     if row.status != status {
@@ -355,7 +323,7 @@ fn finish(
     row.event_ms = now;
     row.seen_ms = row.seen_ms.max(now);
     row.seen_only = 0;
-    let speaker = speaker_name(speaker);
+    let speaker = speaker_name(&step.speaker);
     row.last.event = event.name.as_str().to_owned();
     row.last.native = clean(&event.native, 80);
     row.last.rule = decision.rule.to_owned();
@@ -369,21 +337,23 @@ fn finish(
     if row.recent.len() > RECENT {
         row.recent.remove(0);
     }
-    let ring_in_ms = match &put {
-        Some(put) if put.new => Some(0),
-        None if decision.remember && row.agent == crate::agent::CODEX && settings.codex_permission_wait_ms > 0 => {
-            Some(settings.codex_permission_wait_ms + 1_000)
-        }
-        _ => None,
-    };
     let line = status_line::changed(before.as_ref(), &row, decision.rule, now);
     Outcome {
         fate: Fate::Replaced,
         effect: Effect::Applied,
+        ring_in_ms: ring_in(&row, step, put.as_ref()),
         row: Some(row),
         put,
         line,
-        ring_in_ms,
+    }
+}
+
+/// A new wait rings at once; a request of Codex, which has no event for its dialog, once silence has followed.
+fn ring_in(row: &Row, step: &Step<'_>, put: Option<&Put>) -> Option<Ms> {
+    let silence = step.settings.codex_permission_wait_ms;
+    match put {
+        Some(put) => put.new.then_some(0),
+        None => (step.decision.remember && row.agent == CODEX && silence > 0).then_some(silence + 1_000),
     }
 }
 
@@ -439,8 +409,7 @@ fn ended(row: Row, decision: &Decision, now: Ms) -> Outcome {
 
 /// Events of the foreground that come too late to say anything.
 fn is_late(row: &Row, event: &Event, decision: &Decision, now: Ms) -> bool {
-    let starts_session = matches!(event.name, Name::SessionStart | Name::UserPromptSubmit);
-    if !starts_session && event.agent_ms.is_some_and(|ms| ms < row.agent_ms) {
+    if !starts_anew(event.name) && event.agent_ms.is_some_and(|ms| ms < row.agent_ms) {
         return true;
     }
     let Some((_, closed_ms, closed_by)) = row.turns.iter().find(|t| t.0 == event.turn_id && !t.0.is_empty()) else {
@@ -471,8 +440,9 @@ fn was_explicit(decision: &Decision) -> bool {
     matches!(decision.rule, "flag_true" | "flag_false" | "waiting_for")
 }
 
-fn is_other(row: &Row, found: &Process) -> bool {
-    row.process.as_ref().is_some_and(|stored| !stored.is(found))
+/// Events that are believed whatever was there before.
+fn starts_anew(name: Name) -> bool {
+    matches!(name, Name::SessionStart | Name::UserPromptSubmit)
 }
 
 fn drop_everything(row: &mut Row) {
@@ -481,114 +451,4 @@ fn drop_everything(row: &mut Row) {
     row.children.clear();
     row.background = 0;
     row.note.clear();
-}
-
-/// Where the foreground runs: process, host, terminal. A lookup that found nothing changes nothing.
-fn take_place(row: &mut Row, event: &Event, facts: &Facts) {
-    if event.name == Name::SessionStart {
-        row.term = Term::default();
-    }
-    if let Some(found) = &facts.process {
-        match &mut row.process {
-            Some(stored) if stored.is(found) => {
-                stored.name.clone_from(&found.name);
-                stored.server = found.server;
-            }
-            stored => *stored = Some(found.clone()),
-        }
-    }
-    if let Some(host) = &facts.host {
-        row.host.name.clone_from(&host.name);
-        row.host.boot.clone_from(&host.boot);
-        row.host.pid_ns = host.pid_ns;
-    }
-    if !facts.term.tty.is_empty() {
-        row.term.tty.clone_from(&facts.term.tty);
-    }
-    // The environment of a server's hooks is that of the client that started it first.
-    let server = row.process.as_ref().is_some_and(|p| p.server);
-    if !server && !facts.term.tmux_pane.is_empty() {
-        row.term.tmux_pane.clone_from(&facts.term.tmux_pane);
-        row.term.tmux_socket.clone_from(&facts.term.tmux_socket);
-    }
-}
-
-/// Texts that the foreground's events bring along. No event blanks one.
-fn remember_texts(row: &mut Row, event: &Event, settings: &Settings) {
-    let keep = |field: &mut String, value: &str, limit: usize| {
-        if !value.is_empty() {
-            *field = clean(value, limit);
-        }
-    };
-    if !event.cwd.is_empty() && event.cwd.len() <= PATH_LIMIT {
-        row.cwd.clone_from(&event.cwd);
-        if row.origin_cwd.is_empty() {
-            row.origin_cwd.clone_from(&event.cwd);
-        }
-    }
-    if !event.transcript_path.is_empty() && event.transcript_path.len() <= PATH_LIMIT {
-        row.transcript_path.clone_from(&event.transcript_path);
-    }
-    keep(&mut row.model, &event.model, 80);
-    keep(&mut row.permission_mode, &event.permission_mode, 40);
-    if event.todo.is_some() {
-        row.todo = event.todo;
-    }
-    if matches!(event.name, Name::SessionStart | Name::UserPromptSubmit) {
-        keep(&mut row.main_agent_type, &event.agent_type, 80);
-    }
-    if !settings.store_details {
-        row.title.clear();
-    } else if !event.title.is_empty() && event.name != Name::Notification {
-        // The title of a notification is the notification's.
-        row.title = clean(&event.title, 200);
-    } else if row.title.is_empty() && event.name == Name::UserPromptSubmit {
-        row.title = clean(first_line(event.text.trim_start()), 200);
-    }
-}
-
-/// Paths, in bytes.
-const PATH_LIMIT: usize = 4096;
-
-/// The end of a call that names only the tool says less than its start did.
-fn is_less_of_the_same(known: &str, event: &Event) -> bool {
-    !event.tool.has_text
-        && known
-            .strip_prefix(event.tool.name.as_str())
-            .is_some_and(|rest| rest.starts_with(": "))
-}
-
-/// Ids, in bytes. An agent's are far shorter; a longer one is cut, and still told from others.
-const ID_LIMIT: usize = 200;
-
-/// The event as it may be stored: ids within their limits, and without `store_details` only the names of tools. None: it
-/// is so already.
-fn tamed(event: &Event, decision: &Decision, settings: &Settings) -> Option<(Event, Decision)> {
-    let child = match &event.owner {
-        Owner::Agent(id) => id.len(),
-        _ => 0,
-    };
-    let longest = event.turn_id.len().max(event.tool.use_id.len()).max(child);
-    if settings.store_details && longest <= ID_LIMIT && event.agent_type.len() <= 80 {
-        return None;
-    }
-    let (mut event, mut decision) = (event.clone(), decision.clone());
-    cut(&mut event.turn_id, ID_LIMIT);
-    cut(&mut event.tool.use_id, ID_LIMIT);
-    cut(&mut event.agent_type, 80);
-    if let Owner::Agent(id) = &mut event.owner {
-        cut(id, ID_LIMIT);
-    }
-    if !settings.store_details {
-        event.tool.summary.clone_from(&event.tool.name);
-        event.title.clear();
-        decision.detail.clone_from(&event.tool.name);
-    }
-    Some((event, decision))
-}
-
-fn cut(id: &mut String, limit: usize) {
-    if id.len() > limit {
-        id.truncate(id.floor_char_boundary(limit));
-    }
 }

@@ -1,6 +1,7 @@
 //! Events of child agents, and background tasks: they touch the child, never the host's turn (ring-hook(1), CHILDREN).
 
-use crate::event::{Decision, Event, Intent, Name, Task};
+use crate::advance::Step;
+use crate::event::{Intent, Name, Task};
 use crate::fold::same;
 use crate::pending;
 use crate::row::{CHILDREN, Child, Row, UNKNOWN};
@@ -10,16 +11,15 @@ use ring_session::time::Ms;
 /// A child that was not seen for this long, and does not wait, is forgotten.
 pub const KEPT_MS: Ms = 30 * 60_000;
 
-/// The event of a child with an id. `running`: how many background tasks run by its list, if it brings one.
-pub fn apply(
-    row: &mut Row,
-    event: &Event,
-    decision: &Decision,
-    id: &str,
-    now: Ms,
-    running: Option<u32>,
-    new_id: &mut dyn FnMut() -> String,
-) -> Option<Put> {
+/// The event of a child with an id.
+pub(crate) fn apply(row: &mut Row, step: &mut Step<'_>, id: &str) -> Option<Put> {
+    let Step {
+        event,
+        decision,
+        running,
+        now,
+        ..
+    } = *step;
     let owner = format!("agent:{id}");
     pending::settle(row, event, &owner, true);
     if matches!(event.name, Name::SubagentStop | Name::SessionEnd) {
@@ -39,7 +39,7 @@ pub fn apply(
     }
     see(row, id, &event.agent_type, now);
     match decision.intent {
-        Intent::Waiting => return Some(waits::ask(row, event, decision, &owner, now, new_id)),
+        Intent::Waiting => return Some(waits::ask(row, step, &owner)),
         Intent::Idle if decision.rule == "notify_answered" => {
             waits::drop_answered(row, &owner);
         }
@@ -55,21 +55,21 @@ pub fn apply(
 }
 
 /// The event of a child that gives a type and no id. All of them share one wait.
-pub fn apply_unknown(
-    row: &mut Row,
-    event: &Event,
-    decision: &Decision,
-    now: Ms,
-    running: Option<u32>,
-    new_id: &mut dyn FnMut() -> String,
-) -> Option<Put> {
+pub(crate) fn apply_unknown(row: &mut Row, step: &mut Step<'_>) -> Option<Put> {
+    let Step {
+        event,
+        decision,
+        running,
+        now,
+        ..
+    } = *step;
     let mine = row
         .waits
         .iter()
         .any(|w| w.owner == UNKNOWN && w.agent_type == event.agent_type);
     pending::settle(row, event, UNKNOWN, true);
     match decision.intent {
-        Intent::Waiting => return Some(waits::ask(row, event, decision, UNKNOWN, now, new_id)),
+        Intent::Waiting => return Some(waits::ask(row, step, UNKNOWN)),
         Intent::Idle if decision.rule == "notify_answered" && mine => {
             waits::drop_answered(row, UNKNOWN);
         }

@@ -7,7 +7,7 @@
 
 pub mod advance;
 pub mod agent;
-pub mod children;
+mod children;
 pub mod decide;
 pub mod dialect;
 pub mod emit;
@@ -19,10 +19,10 @@ pub mod json;
 pub mod key;
 pub mod normalise;
 pub mod payload;
-pub mod pending;
+mod pending;
 pub mod question;
 pub mod row;
-pub mod status_line;
+mod status_line;
 pub mod store;
 pub mod summary;
 pub mod tail;

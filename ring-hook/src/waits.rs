@@ -1,10 +1,10 @@
 //! Open requests: at most one an owner, oldest first (ring-hook(1), WAITS).
 
+use crate::advance::Step;
 use crate::event::{Decision, Event, Name};
 use crate::fold::among;
 use crate::pending;
 use crate::row::{FOREGROUND, Row, WAITS, Wait};
-use ring_session::time::Ms;
 
 /// Notifications that repeat a dialog which is on screen.
 const PROMPTS: &[&str] = &[
@@ -27,14 +27,10 @@ pub struct Put {
 
 /// Puts the wait of a WAITING event for `owner`, in the form that the row has room for. A prompt notification first looks
 /// for the request that it repeats.
-pub fn ask(
-    row: &mut Row,
-    event: &Event,
-    decision: &Decision,
-    owner: &str,
-    now: Ms,
-    new_id: &mut dyn FnMut() -> String,
-) -> Put {
+pub(crate) fn ask(row: &mut Row, step: &mut Step<'_>, owner: &str) -> Put {
+    let Step {
+        event, decision, now, ..
+    } = *step;
     let mut wait = Wait {
         owner: owner.to_owned(),
         kind: decision.kind.to_owned(),
@@ -74,7 +70,7 @@ pub fn ask(
             _ => {}
         }
     }
-    put(row, wait, new_id)
+    put(row, wait, step.new_id)
 }
 
 /// Whether the event is the notification of a dialog that is on screen, and if so, whether of a permission.
