@@ -178,6 +178,7 @@ fn judge(context: &Context, entries: &mut [Entry], claimed: &mut HashSet<u32>) {
         entry.hook_is_past = is_past(entry, &known, table);
         if entry.verdict == Verdict::Alive && !entry.server {
             claimed.insert(entry.pid);
+            claimed.extend(entry.found.iter().flat_map(|f| &f.live).map(|l| l.pid));
         }
     }
     let Some(table) = table else { return };
@@ -190,10 +191,19 @@ fn judge(context: &Context, entries: &mut [Entry], claimed: &mut HashSet<u32>) {
         .filter(|(_, e)| !candidates.is_empty() && seeks(e, table, &here))
         .map(|(at, e)| seeker(at, e, &mut folders))
         .collect();
-    for (at, pid) in liveness::claims(&seekers, &candidates) {
-        entries[at].verdict = Verdict::Near;
-        entries[at].pid = pid;
-        claimed.insert(pid);
+    let claims = liveness::claims(&seekers, &candidates);
+    for seeker in seekers {
+        let Some(pid) = claims.get(&seeker.session).copied() else {
+            continue;
+        };
+        let entry = &mut entries[seeker.session];
+        entry.verdict = Verdict::Near;
+        entry.pid = pid;
+        // A record that ends by its age leaves the process to itself.
+        let aged = entry.hook.is_none() && context.now - seeker.mark_ms > context.settings.active_window_ms;
+        if !aged {
+            claimed.insert(pid);
+        }
     }
     claim_wrappers(table, claimed);
 }

@@ -421,6 +421,11 @@ impl Parts {
 /// The tail of one record. What cannot be read is named and left out; it ends nothing.
 pub(super) fn read_tail(path: &Path, reader: impl Fn(&[u8], bool) -> Tail, harvest: &mut Harvest) -> Option<Tail> {
     match tail::file::tail(path, reader) {
+        // Nothing in it gives a time: then the file's own is all there is.
+        Ok(tail) if tail.kind == Kind::Unknown && tail.ms == 0 => Some(Tail {
+            ms: files::stat(path).unwrap_or(0),
+            ..tail
+        }),
         Ok(tail) => Some(tail),
         Err(e) => {
             harvest.slow |= e.kind() == io::ErrorKind::Interrupted;

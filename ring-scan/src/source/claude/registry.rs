@@ -58,6 +58,11 @@ pub struct Registry {
 /// # Errors
 /// A text for people, if the folder cannot be listed.
 pub fn read(home: &Path, processes: Option<&Processes>) -> Result<Registry, String> {
+    read_waiting(home, processes, || std::thread::sleep(HALF_WRITTEN))
+}
+
+/// `wait` lets the writers of half-written records finish.
+fn read_waiting(home: &Path, processes: Option<&Processes>, wait: impl FnOnce()) -> Result<Registry, String> {
     let mut registry = Registry::default();
     let Some(entries) = files::entries(&home.join("sessions"))? else {
         return Ok(registry);
@@ -68,6 +73,10 @@ pub fn read(home: &Path, processes: Option<&Processes>) -> Result<Registry, Stri
         let Some(pid) = name.to_str().and_then(|n| n.strip_suffix(".json")?.parse().ok()) else {
             continue;
         };
+        // A pipe in the place of a record would keep the reader waiting for ever.
+        if !entry.file_type().is_ok_and(|t| t.is_file()) {
+            continue;
+        }
         match read_one(&entry.path(), pid) {
             Some(record) => registry.records.push(record),
             // Leftovers are nobody's to complete.
@@ -76,7 +85,7 @@ pub fn read(home: &Path, processes: Option<&Processes>) -> Result<Registry, Stri
         }
     }
     if !half.is_empty() {
-        std::thread::sleep(HALF_WRITTEN);
+        wait();
     }
     for (path, pid) in half {
         match read_one(&path, pid) {
@@ -222,6 +231,24 @@ mod tests {
         assert!(parse(b"", 7).is_none());
         assert!(parse(br#"{"sessionId":"a","sta"#, 7).is_none());
         assert!(parse(b"[1]", 7).is_none());
+    }
+
+    #[test]
+    fn c78_a_half_written_record_is_read_once_more() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("sessions/42.json");
+        fs::create_dir(home.path().join("sessions")).unwrap();
+        fs::write(&file, "").unwrap();
+        fs::write(home.path().join("sessions/43.json"), "{\"sess").unwrap();
+        let whole = || fs::write(&file, r#"{"sessionId":"a","status":"idle"}"#).unwrap();
+        let registry = read_waiting(home.path(), None, whole).unwrap();
+        assert_eq!(registry.records.len(), 1);
+        assert_eq!(registry.records[0].session_id, "a");
+        assert_eq!(registry.unreadable.len(), 1);
+        // what a dead process left half-written is nobody's to complete
+        let nobody = Processes::default();
+        let registry = read_waiting(home.path(), Some(&nobody), || panic!("waited")).unwrap();
+        assert_eq!(registry.unreadable.len(), 1);
     }
 
     #[test]
