@@ -281,13 +281,24 @@ fn session(entry: &Entry, outcome: Outcome, context: &Context, tmux: &mut Tmux) 
         hook_stale: outcome.hook_stale,
         host: text::clean(process::host_name(), 200),
         chain: board::Chain {
-            facts: outcome.facts,
+            facts: outcome.facts.into_iter().map(|f| named(f, entry.pid)).collect(),
             rules: outcome.tried,
             waits: outcome.waits.iter().map(cleaned).collect(),
             children: children(entry),
             paths: paths(entry),
         },
         ..Session::default()
+    }
+}
+
+/// The fact about a process with its id, which the decision does not need.
+fn named(fact: board::Fact, pid: u32) -> board::Fact {
+    match (fact.source.as_str(), pid) {
+        ("process", 1..) => board::Fact {
+            fact: format!("{pid} {}", fact.fact),
+            ..fact
+        },
+        _ => fact,
     }
 }
 

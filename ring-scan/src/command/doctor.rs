@@ -1,9 +1,9 @@
 //! `doctor`: what is wrong, and what to do. Reads only; never fails.
 
 use crate::context::Context;
-use crate::doctor::{Check, Level, files, hooks, place, reading};
+use crate::doctor::{Check, Level, channel, files, hooks, place, reading};
 use crate::format::Look;
-use ring_session::{Refusal, exit, process, text};
+use ring_session::{Refusal, exit, process, state_dir, text};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -50,6 +50,7 @@ fn checks(context: &Context) -> Vec<Check> {
     checks.extend(reading::findings(&board));
     checks.extend(hooks::checks(hooks::ask(sister.as_deref(), &asked)));
     checks.extend(reading::silent(&board));
+    checks.extend(state_dir::home().iter().flat_map(|home| channel::checks(home)));
     checks.push(place::namespace(process::own_pid_ns()));
     checks.extend(files::modes(&context.state));
     checks.extend(reading::settings(&context.settings, &context.problems));

@@ -1,5 +1,6 @@
 //! What `doctor` looks at: each file here makes checks of one kind out of values.
 
+pub mod channel;
 pub mod files;
 pub mod hooks;
 pub mod place;
