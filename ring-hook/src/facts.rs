@@ -3,12 +3,21 @@
 //! The walk goes from the hook's parent up, pid by pid, past shells and wrappers; there is no look at any other process.
 //! Of the environment three variables are read by name and nothing else: it holds the agent's secrets.
 
+#[cfg(any(test, not(target_os = "linux")))]
+mod portable;
+#[cfg(target_os = "linux")]
+mod proc;
+
+#[cfg(not(target_os = "linux"))]
+use portable as source;
+#[cfg(target_os = "linux")]
+use proc as source;
+
 use crate::advance::Facts;
 use crate::agent::{self, CLAUDE, Role};
 use crate::event::{Event, Name, Owner};
 use crate::row::{Host, Process, Row, Term};
-use ring_session::process::{self, ProcessStat, Stamp};
-use std::fs;
+use ring_session::process::{ProcessStat, Stamp};
 
 /// Processes that the walk looks at, at most.
 const STEPS: usize = 12;
@@ -68,14 +77,14 @@ pub fn find_process(agent: &str) -> Option<Found> {
         return None;
     }
     let parent = std::os::unix::process::parent_id();
-    match walk(agent, parent, process::read_stat, command_line) {
+    match walk(agent, parent, source::stat, source::command_line) {
         Walk::Found(found) => Some(found),
         Walk::OtherAgent => None,
         Walk::Nothing if agent == CLAUDE => std::env::var("CLAUDE_PID")
             .ok()
             .and_then(|v| v.trim().parse().ok())
-            .and_then(process::read_stat)
-            .and_then(|stat| as_agent(agent, &stat, &command_line))
+            .and_then(source::stat)
+            .and_then(|stat| as_agent(agent, &stat, &source::command_line))
             .and_then(|(is_it, found)| is_it.then_some(found)),
         Walk::Nothing => None,
     }
@@ -132,15 +141,6 @@ fn as_agent(agent: &str, stat: &ProcessStat, command_line: &impl Fn(u32) -> Vec<
         tty: if server { String::new() } else { tty_name(stat.tty_nr) },
     };
     Some((of.id == agent, found))
-}
-
-/// A process's arguments, at most 64 KiB of them; empty if they cannot be read.
-fn command_line(pid: u32) -> Vec<String> {
-    let path = process::proc_dir().join(pid.to_string()).join("cmdline");
-    let mut bytes = fs::read(path).unwrap_or_default();
-    bytes.truncate(64 * 1024);
-    let text = String::from_utf8_lossy(&bytes);
-    text.trim_end_matches('\0').split('\0').map(str::to_owned).collect()
 }
 
 /// The device of a terminal by its number: `/dev/pts/N`, `/dev/ttyN`, `/dev/ttySN`; empty for none and for others.
