@@ -14,11 +14,17 @@ pub fn fold(text: &str) -> String {
 }
 
 /// A hash of the folded text, by which names that differ are told apart quickly.
-pub fn hash(text: &str) -> u64 {
-    let counts = |b: &u8| !matches!(b, b'_' | b'-' | b'.' | b' ') && b.is_ascii_graphic();
-    text.bytes().filter(counts).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
-    })
+pub const fn hash(text: &str) -> u64 {
+    let bytes = text.as_bytes();
+    let (mut hash, mut at) = (0xcbf2_9ce4_8422_2325_u64, 0);
+    while at < bytes.len() {
+        let byte = bytes[at];
+        if byte.is_ascii_graphic() && !matches!(byte, b'_' | b'-' | b'.') {
+            hash = (hash ^ byte.to_ascii_lowercase() as u64).wrapping_mul(0x0100_0000_01b3);
+        }
+        at += 1;
+    }
+    hash
 }
 
 /// Whether two texts are the same when folded; allocates nothing.

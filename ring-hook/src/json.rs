@@ -23,6 +23,27 @@ struct Member<'a> {
     value: Value<'a>,
 }
 
+/// A name that is looked for, with its hash: most are known when the program is built.
+#[derive(Clone, Copy, Debug)]
+pub struct Name<'n> {
+    text: &'n str,
+    folded: u64,
+}
+
+/// A name to look for.
+pub const fn name(text: &str) -> Name<'_> {
+    Name {
+        text,
+        folded: fold::hash(text),
+    }
+}
+
+impl<'n> From<&'n str> for Name<'n> {
+    fn from(text: &'n str) -> Self {
+        name(text)
+    }
+}
+
 /// One value as it stands in the text.
 #[derive(Clone, Copy, Debug)]
 pub struct Value<'a>(&'a str);
@@ -59,27 +80,34 @@ impl<'a> Object<'a> {
         self.members.push(Member { name, folded, value });
     }
 
-    /// The values under a name: exact spelling first, then others that fold to it, in the order of the object.
-    pub fn named<'s>(&'s self, name: &'s str) -> impl Iterator<Item = Value<'a>> + use<'a, 's> {
-        let folded = fold::hash(name);
-        let some: &[Member<'a>] = if self.names & bit(folded) == 0 {
+    /// The members whose name may be this one: none of them, most of the time.
+    fn like(&self, name: Name<'_>) -> &[Member<'a>] {
+        if self.names & bit(name.folded) == 0 {
             &[]
         } else {
             &self.members
-        };
-        let fitting = move |m: &&Member<'a>| m.folded == folded && fold::same(&m.name, name);
-        let exact = some.iter().filter(move |m| m.name == name);
-        let others = some.iter().filter(fitting).filter(move |m| m.name != name);
+        }
+    }
+
+    /// The values under a name: exact spelling first, then others that fold to it, in the order of the object.
+    pub fn named<'s, N: Into<Name<'s>>>(&'s self, name: N) -> impl Iterator<Item = Value<'a>> + use<'a, 's, N> {
+        let name = name.into();
+        let some = self.like(name);
+        let exact = some.iter().filter(move |m| m.name == name.text);
+        let others = some
+            .iter()
+            .filter(move |m| m.folded == name.folded && m.name != name.text && fold::same(&m.name, name.text));
         exact.chain(others).map(|m| m.value)
     }
 
     /// The value with exactly this name.
-    pub fn exact(&self, name: &str) -> Option<Value<'a>> {
-        self.members.iter().find(|m| m.name == name).map(|m| m.value)
+    pub fn exact<'n>(&self, name: impl Into<Name<'n>>) -> Option<Value<'a>> {
+        let name = name.into();
+        self.like(name).iter().find(|m| m.name == name.text).map(|m| m.value)
     }
 
     /// The value with exactly this name, if it is a text that is not blank.
-    pub fn exact_text(&self, name: &str) -> Option<Cow<'a, str>> {
+    pub fn exact_text<'n>(&self, name: impl Into<Name<'n>>) -> Option<Cow<'a, str>> {
         self.exact(name).and_then(Value::text).filter(|t| !t.trim().is_empty())
     }
 }
@@ -230,14 +258,14 @@ mod tests {
     #[test]
     fn the_exact_spelling_comes_before_the_order() {
         let object = Object::parse(r#"{"threadId":"b","thread_id":"a","Thread-Id":"c"}"#).unwrap();
-        let found: Vec<_> = object.named("thread_id").filter_map(Value::text).collect();
+        let found: Vec<_> = object.named(name("thread_id")).filter_map(Value::text).collect();
         assert_eq!(found, ["a", "b", "c"]);
     }
 
     #[test]
     fn of_the_same_name_twice_the_last_counts() {
         let object = Object::parse(r#"{"a":1,"b":2,"a":3}"#).unwrap();
-        assert_eq!(object.exact("a").unwrap().raw(), "3");
+        assert_eq!(object.exact(name("a")).unwrap().raw(), "3");
     }
 
     #[test]

@@ -128,7 +128,6 @@ fn normalise(object: &Object<'_>, given: &Given<'_>) -> Result<Event, Refusal> {
         Name::SessionStart => stored(Field::Source, 40),
         _ => String::new(),
     };
-    let proof = dialect.prompt_proof;
     Ok(Event {
         owner: speaker.owner,
         agent_type: stored(Field::ChildType, 80),
@@ -156,7 +155,9 @@ fn normalise(object: &Object<'_>, given: &Given<'_>) -> Result<Event, Refusal> {
         action_flag: payload.flag(Field::ActionFlag),
         waiting_for: waiting_for(&payload, dialect).to_owned(),
         has_choices: payload.has_choices() || input.is_some_and(payload::has_choices),
-        continuation: !proof.is_empty() && object.named(proof).find_map(filled_text).is_none(),
+        continuation: dialect
+            .prompt_proof
+            .is_some_and(|proof| object.named(proof).find_map(filled_text).is_none()),
         received_ms: given.now,
         session_id: speaker.session,
         agent,
@@ -230,12 +231,9 @@ fn speaker(payload: &Payload<'_>, agent: &str, name: Name, transcript: &str) -> 
 
 fn title(object: &Object<'_>, name: Name) -> String {
     // a notification's title is its headline, not the session's
-    let names: &[&str] = if name == Name::Notification {
-        &["session_title"]
-    } else {
-        Field::Title.names()
-    };
-    let found = names.iter().find_map(|n| object.named(n).find_map(filled_text));
+    let count = if name == Name::Notification { 1 } else { usize::MAX };
+    let mut names = Field::Title.names().iter().take(count);
+    let found = names.find_map(|n| object.named(*n).find_map(filled_text));
     found.map(|t| text::clean(&t, TITLE)).unwrap_or_default()
 }
 
@@ -315,7 +313,7 @@ fn waiting_for(payload: &Payload<'_>, dialect: &Dialect) -> &'static str {
     let sent = payload.find(Field::WaitingFor, filled_text).or_else(|| {
         loose
             .iter()
-            .find_map(|name| payload.object().named(name).find_map(filled_text))
+            .find_map(|name| payload.object().named(*name).find_map(filled_text))
     });
     let Some(sent) = sent else { return "" };
     let known = ACTION_WORDS

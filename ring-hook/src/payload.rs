@@ -5,8 +5,12 @@
 
 use crate::dialect::Dialect;
 use crate::fold;
-use crate::json::{Object, Value};
+use crate::json::{self, Name, Object, Value};
 use std::borrow::Cow;
+
+macro_rules! names {
+    ($($name:literal),* $(,)?) => { const { &[$(json::name($name)),*] } };
+}
 
 /// What a field means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,57 +49,92 @@ pub enum Field {
 }
 
 /// The names that agents without a dialect may also use for [`Field::WaitingFor`].
-pub const LOOSE_WAITING_FOR: &[&str] = &["reason", "requires", "interaction", "interaction_type"];
+pub const LOOSE_WAITING_FOR: &[Name<'static>] = names!["reason", "requires", "interaction", "interaction_type"];
 
 /// The lists that offer a person something to choose from.
-pub const CHOICES: &[&str] = &["questions", "options", "choices"];
+pub const CHOICES: &[Name<'static>] = names!["questions", "options", "choices"];
 
 impl Field {
     /// The common names, in order.
-    pub fn names(self) -> &'static [&'static str] {
+    pub fn names(self) -> &'static [Name<'static>] {
         match self {
-            Field::Event => &["hook_event_name", "event", "event_name", "agent_action_name"],
-            Field::Session => &["session_id", "thread_id", "id"],
-            Field::Cwd => &["cwd", "current_working_directory", "working_dir", "workspace_roots"],
-            Field::Transcript => &["transcript_path", "rollout_path"],
-            Field::Turn => &["turn_id", "prompt_id", "generation_id"],
-            Field::ToolName => &["tool_name", "tool"],
-            Field::UseId => &["tool_use_id", "tool_call_id", "call_id"],
-            Field::Input => &["tool_input", "input", "args", "arguments", "parameters", "tool_args"],
-            Field::NotificationType => &["notification_type", "raw_notification_type"],
-            Field::ActionFlag => &[
+            Field::Event => names!["hook_event_name", "event", "event_name", "agent_action_name"],
+            Field::Session => names!["session_id", "thread_id", "id"],
+            Field::Cwd => names!["cwd", "current_working_directory", "working_dir", "workspace_roots"],
+            Field::Transcript => names!["transcript_path", "rollout_path"],
+            Field::Turn => names!["turn_id", "prompt_id", "generation_id"],
+            Field::ToolName => names!["tool_name", "tool"],
+            Field::UseId => names!["tool_use_id", "tool_call_id", "call_id"],
+            Field::Input => names!["tool_input", "input", "args", "arguments", "parameters", "tool_args"],
+            Field::NotificationType => names!["notification_type", "raw_notification_type"],
+            Field::ActionFlag => names![
                 "requires_action",
                 "action_required",
                 "needs_user_action",
                 "requires_input",
                 "interactive",
             ],
-            Field::WaitingFor => &["waiting_for"],
-            Field::ChildId => &["agent_id", "subagent_id"],
-            Field::ChildType => &["agent_type", "subagent_type"],
-            Field::ParentTool => &["parent_tool_use_id"],
-            Field::ParentId => &["parent_id"],
-            Field::LastText => &[
+            Field::WaitingFor => names!["waiting_for"],
+            Field::ChildId => names!["agent_id", "subagent_id"],
+            Field::ChildType => names!["agent_type", "subagent_type"],
+            Field::ParentTool => names!["parent_tool_use_id"],
+            Field::ParentId => names!["parent_id"],
+            Field::LastText => names![
                 "last_assistant_message",
                 "prompt_response",
                 "assistant_response",
                 "response",
             ],
-            Field::DetailText => &["message", "prompt", "question"],
-            Field::Prompt => &["prompt", "message"],
-            Field::Agent => &["agent", "provider"],
-            Field::Stamp => &["timestamp"],
-            Field::PermissionMode => &["permission_mode"],
-            Field::Source => &["source"],
-            Field::Reason => &["reason"],
-            Field::Error => &["error"],
-            Field::Model => &["model"],
-            Field::Title => &["session_title", "title"],
-            Field::LastAction => &["last_action"],
-            Field::Background => &["background_tasks"],
-            Field::Tty => &["tty"],
-            Field::IsInterrupt => &["is_interrupt"],
+            Field::DetailText => names!["message", "prompt", "question"],
+            Field::Prompt => names!["prompt", "message"],
+            Field::Agent => names!["agent", "provider"],
+            Field::Stamp => names!["timestamp"],
+            Field::PermissionMode => names!["permission_mode"],
+            Field::Source => names!["source"],
+            Field::Reason => names!["reason"],
+            Field::Error => names!["error"],
+            Field::Model => names!["model"],
+            Field::Title => names!["session_title", "title"],
+            Field::LastAction => names!["last_action"],
+            Field::Background => names!["background_tasks"],
+            Field::Tty => names!["tty"],
+            Field::IsInterrupt => names!["is_interrupt"],
         }
+    }
+}
+
+/// Where a dialect has a field: a member's name, or that of a member inside of another one.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    outer: Option<Name<'static>>,
+    name: Name<'static>,
+}
+
+/// A member at the top.
+pub const fn top(name: &'static str) -> Path {
+    Path {
+        outer: None,
+        name: json::name(name),
+    }
+}
+
+/// A member of the object under `outer`.
+pub const fn inside(outer: &'static str, name: &'static str) -> Path {
+    Path {
+        outer: Some(json::name(outer)),
+        name: json::name(name),
+    }
+}
+
+impl Path {
+    /// The first value there that `accept` takes.
+    pub fn find<'a, T>(self, object: &Object<'a>, accept: impl Fn(Value<'a>) -> Option<T>) -> Option<T> {
+        let Some(outer) = self.outer else {
+            return object.named(self.name).find_map(accept);
+        };
+        // the inner object goes, its values are slices of the payload's text
+        let inner = object.named(outer).find_map(Value::object)?;
+        inner.named(self.name).find_map(accept)
     }
 }
 
@@ -119,21 +158,15 @@ impl<'a> Payload<'a> {
     /// The first value of the field that `accept` takes.
     pub fn find<T>(&self, field: Field, accept: impl Fn(Value<'a>) -> Option<T>) -> Option<T> {
         let own = self.dialect.fields.iter().filter(|(f, _)| *f == field);
-        own.flat_map(|(_, names)| *names)
-            .chain(field.names())
-            .find_map(|name| self.find_at(name, &accept))
-    }
-
-    /// The same for one name: a member's, or a path of them (`tool_call.name`); `.` is the payload itself.
-    fn find_at<T>(&self, path: &str, accept: impl Fn(Value<'a>) -> Option<T>) -> Option<T> {
-        match path.split_once('.') {
-            None => self.object.named(path).find_map(accept),
-            Some((head, name)) => {
-                let inner = self.object.named(head).find_map(Value::object)?;
-                // the inner object goes, its values are slices of the payload's text
-                inner.named(name).find_map(accept)
-            }
-        }
+        let own = own
+            .flat_map(|(_, paths)| *paths)
+            .find_map(|path| path.find(self.object, &accept));
+        own.or_else(|| {
+            field
+                .names()
+                .iter()
+                .find_map(|name| self.object.named(*name).find_map(&accept))
+        })
     }
 
     /// A text that is not blank, as sent; of a very long one the beginning.
@@ -160,11 +193,6 @@ impl<'a> Payload<'a> {
 
     /// The tool's input: an object, or its JSON text. Anything else is passed over.
     pub fn input(&self) -> Option<Input<'a>> {
-        let own = self
-            .dialect
-            .fields
-            .iter()
-            .any(|(f, names)| *f == Field::Input && names.contains(&"."));
         self.find(Field::Input, |value| {
             if let Some(object) = value.object() {
                 return Some(Input::Sent(object));
@@ -173,7 +201,7 @@ impl<'a> Payload<'a> {
             Object::parse(&text)?;
             Some(Input::AsText(text.into_owned()))
         })
-        .or(own.then_some(Input::Payload))
+        .or(self.dialect.payload_is_input.then_some(Input::Payload))
     }
 
     /// Whether a list that is not empty stands under questions, options or choices.
@@ -221,7 +249,9 @@ pub fn flag(value: Value<'_>) -> Option<bool> {
 
 /// Whether a list that is not empty stands under questions, options or choices of this object.
 pub fn has_choices(object: &Object<'_>) -> bool {
-    CHOICES.iter().any(|name| object.named(name).any(Value::is_filled_list))
+    CHOICES
+        .iter()
+        .any(|name| object.named(*name).any(Value::is_filled_list))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::event::Tool;
 use crate::fold;
-use crate::json::{Object, Value};
+use crate::json::{Name, Object, Value, name};
 use crate::payload::{CHOICES, filled_text};
 use ring_session::text;
 use std::borrow::Cow;
@@ -14,14 +14,14 @@ pub const NAME_LIMIT: usize = 80;
 /// How many words of a command given as a list are looked at.
 const WORDS: usize = 64;
 /// The members of an input that say what it is about, after questions, patch and command.
-const ABOUT: &[&str] = &[
-    "file_path",
-    "path",
-    "notebook_path",
-    "url",
-    "pattern",
-    "query",
-    "description",
+const ABOUT: &[Name<'static>] = &[
+    name("file_path"),
+    name("path"),
+    name("notebook_path"),
+    name("url"),
+    name("pattern"),
+    name("query"),
+    name("description"),
 ];
 const PATCH: &str = "*** Begin Patch";
 
@@ -63,14 +63,14 @@ fn about<'a>(input: Option<&Object<'a>>, top: &Object<'a>) -> Option<Cow<'a, str
         let input = input?;
         patched_file(input)
             .or_else(|| command(input))
-            .or_else(|| ABOUT.iter().find_map(|name| input.named(name).find_map(filled_text)))
+            .or_else(|| ABOUT.iter().find_map(|name| input.named(*name).find_map(filled_text)))
             .or_else(|| {
                 input
-                    .named("plan")
+                    .named(name("plan"))
                     .find_map(filled_text)
                     .map(|plan| text::first_line(&plan).to_owned().into())
             })
-            .or_else(|| input.named("question").find_map(filled_text))
+            .or_else(|| input.named(name("question")).find_map(filled_text))
     })
 }
 
@@ -79,22 +79,24 @@ fn first_question<'a>(object: &Object<'a>) -> Option<Cow<'a, str>> {
     let first = |list: Value<'a>| list.list(1)?.into_iter().next();
     let entry = object.named(CHOICES[0]).find_map(first)?;
     match entry.object() {
-        Some(object) => object.named("question").find_map(filled_text),
+        Some(object) => object.named(name("question")).find_map(filled_text),
         None => filled_text(entry),
     }
 }
 
 /// The first file that a patch names.
 fn patched_file<'a>(input: &Object<'a>) -> Option<Cow<'a, str>> {
-    let patch = ["patch", "input", "command"].iter().find_map(|name| {
-        input.named(name).find_map(|value| {
-            let words = value.list(WORDS).unwrap_or_else(|| vec![value]);
-            words
-                .into_iter()
-                .filter_map(Value::text)
-                .find(|t| t.trim_start().starts_with(PATCH))
-        })
-    })?;
+    let patch = [name("patch"), name("input"), name("command")]
+        .iter()
+        .find_map(|name| {
+            input.named(*name).find_map(|value| {
+                let words = value.list(WORDS).unwrap_or_else(|| vec![value]);
+                words
+                    .into_iter()
+                    .filter_map(Value::text)
+                    .find(|t| t.trim_start().starts_with(PATCH))
+            })
+        })?;
     let file = patch.lines().find_map(|line| {
         let rest = line.trim().strip_prefix("*** ")?;
         let (what, file) = rest.split_once(" File: ")?;
@@ -105,8 +107,8 @@ fn patched_file<'a>(input: &Object<'a>) -> Option<Cow<'a, str>> {
 
 /// A command: a text, or its words.
 fn command<'a>(input: &Object<'a>) -> Option<Cow<'a, str>> {
-    ["command", "cmd"].iter().find_map(|name| {
-        input.named(name).find_map(|value| {
+    [name("command"), name("cmd")].iter().find_map(|name| {
+        input.named(*name).find_map(|value| {
             filled_text(value).or_else(|| {
                 let words: Vec<_> = value.list(WORDS)?.into_iter().filter_map(Value::text).collect();
                 let line = words.join(" ");
@@ -118,12 +120,12 @@ fn command<'a>(input: &Object<'a>) -> Option<Cow<'a, str>> {
 
 /// Done and total of a to-do list in a tool's input (`todos`, or the steps of `update_plan`).
 pub fn todo(input: &Object<'_>) -> Option<(u32, u32)> {
-    let items = ["todos", "plan"]
+    let items = [name("todos"), name("plan")]
         .iter()
-        .find_map(|name| input.named(name).find_map(|value| value.list(1000)))?;
+        .find_map(|name| input.named(*name).find_map(|value| value.list(1000)))?;
     let status = |item: &Value<'_>| {
         item.object()?
-            .named("status")
+            .named(name("status"))
             .find_map(Value::text)
             .map(|t| fold::fold(&t))
     };

@@ -2,6 +2,7 @@
 
 use super::{Dialect, PLAIN};
 use crate::event::Name;
+use crate::payload::{inside, top};
 
 /// OpenCode. Sessions of its children name their parent, in whose row they are.
 pub static OPENCODE: Dialect = Dialect {
@@ -29,16 +30,21 @@ pub static OPENCODE: Dialect = Dialect {
         ("session.idle", Name::Stop),
     ],
     variants: &[
-        ("session.status", "status", "busy", Name::TurnStart),
-        ("session.status", "status", "retry", Name::TurnStart),
-        ("session.status", "status", "idle", Name::Stop),
-        ("session.status", "status.type", "busy", Name::TurnStart),
-        ("session.status", "status.type", "retry", Name::TurnStart),
-        ("session.status", "status.type", "idle", Name::Stop),
-        ("session.error", "error", "MessageAbortedError", Name::Interrupt),
-        ("session.error", "error.name", "MessageAbortedError", Name::Interrupt),
-        ("message", "role", "user", Name::UserPromptSubmit),
-        ("message.updated", "role", "user", Name::UserPromptSubmit),
+        ("session.status", top("status"), "busy", Name::TurnStart),
+        ("session.status", top("status"), "retry", Name::TurnStart),
+        ("session.status", top("status"), "idle", Name::Stop),
+        ("session.status", inside("status", "type"), "busy", Name::TurnStart),
+        ("session.status", inside("status", "type"), "retry", Name::TurnStart),
+        ("session.status", inside("status", "type"), "idle", Name::Stop),
+        ("session.error", top("error"), "MessageAbortedError", Name::Interrupt),
+        (
+            "session.error",
+            inside("error", "name"),
+            "MessageAbortedError",
+            Name::Interrupt,
+        ),
+        ("message", top("role"), "user", Name::UserPromptSubmit),
+        ("message.updated", top("role"), "user", Name::UserPromptSubmit),
     ],
     ask_tools: &["question"],
     ..PLAIN

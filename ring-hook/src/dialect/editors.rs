@@ -2,14 +2,15 @@
 
 use super::{Dialect, PLAIN, Sign};
 use crate::event::Name;
-use crate::payload::Field;
+use crate::json::name;
+use crate::payload::{Field, inside, top};
 
 /// Cursor and `cursor-agent`. No event says that it asks: its `before…` come for every command.
 pub static CURSOR: Dialect = Dialect {
     agent: "cursor",
     strong: &[
-        &[Sign::Has("cursor_version")],
-        &[Sign::Has("conversation_id"), Sign::Has("generation_id")],
+        &[Sign::Has(name("cursor_version"))],
+        &[Sign::Has(name("conversation_id")), Sign::Has(name("generation_id"))],
     ],
     events: &[
         ("beforeSubmitPrompt", Name::UserPromptSubmit),
@@ -23,17 +24,18 @@ pub static CURSOR: Dialect = Dialect {
         ("afterAgentThought", Name::MessageDisplay),
     ],
     variants: &[
-        ("stop", "status", "aborted", Name::Interrupt),
-        ("stop", "status", "error", Name::StopFailure),
+        ("stop", top("status"), "aborted", Name::Interrupt),
+        ("stop", top("status"), "error", Name::StopFailure),
     ],
-    fields: &[(Field::Session, &["conversation_id"]), (Field::Input, &["."])],
+    fields: &[(Field::Session, &[top("conversation_id")])],
+    payload_is_input: true,
     ..PLAIN
 };
 
 /// Cline.
 pub static CLINE: Dialect = Dialect {
     agent: "cline",
-    strong: &[&[Sign::Has("clineVersion")]],
+    strong: &[&[Sign::Has(name("clineVersion"))]],
     events: &[
         ("TaskStart", Name::UserPromptSubmit),
         ("TaskResume", Name::UserPromptSubmit),
@@ -43,17 +45,28 @@ pub static CLINE: Dialect = Dialect {
         ("SessionShutdown", Name::SessionEnd),
     ],
     fields: &[
-        (Field::Event, &["hookName"]),
-        (Field::Session, &["taskId"]),
+        (Field::Event, &[top("hookName")]),
+        (Field::Session, &[top("taskId")]),
         (
             Field::ToolName,
-            &["preToolUse.toolName", "postToolUse.toolName", "tool_call.name"],
+            &[
+                inside("preToolUse", "toolName"),
+                inside("postToolUse", "toolName"),
+                inside("tool_call", "name"),
+            ],
         ),
         (
             Field::Input,
-            &["preToolUse.parameters", "postToolUse.parameters", "tool_call.input"],
+            &[
+                inside("preToolUse", "parameters"),
+                inside("postToolUse", "parameters"),
+                inside("tool_call", "input"),
+            ],
         ),
-        (Field::Prompt, &["userPromptSubmit.prompt", "taskStart.task"]),
+        (
+            Field::Prompt,
+            &[inside("userPromptSubmit", "prompt"), inside("taskStart", "task")],
+        ),
     ],
     ..PLAIN
 };
@@ -61,7 +74,7 @@ pub static CLINE: Dialect = Dialect {
 /// Windsurf's Cascade.
 pub static WINDSURF: Dialect = Dialect {
     agent: "windsurf",
-    strong: &[&[Sign::Has("agent_action_name"), Sign::Has("trajectory_id")]],
+    strong: &[&[Sign::Has(name("agent_action_name")), Sign::Has(name("trajectory_id"))]],
     events: &[
         ("pre_user_prompt", Name::UserPromptSubmit),
         ("post_cascade_response", Name::Stop),
@@ -69,12 +82,12 @@ pub static WINDSURF: Dialect = Dialect {
         ("post_*", Name::PostToolUse),
     ],
     fields: &[
-        (Field::Session, &["trajectory_id"]),
-        (Field::ToolName, &["tool_info.tool_name"]),
-        (Field::Input, &["tool_info"]),
-        (Field::Cwd, &["tool_info.cwd"]),
-        (Field::Prompt, &["tool_info.user_prompt"]),
-        (Field::LastText, &["tool_info.response"]),
+        (Field::Session, &[top("trajectory_id")]),
+        (Field::ToolName, &[inside("tool_info", "tool_name")]),
+        (Field::Input, &[top("tool_info")]),
+        (Field::Cwd, &[inside("tool_info", "cwd")]),
+        (Field::Prompt, &[inside("tool_info", "user_prompt")]),
+        (Field::LastText, &[inside("tool_info", "response")]),
     ],
     ..PLAIN
 };

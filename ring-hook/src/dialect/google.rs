@@ -2,7 +2,8 @@
 
 use super::{Dialect, PLAIN, Sign};
 use crate::event::Name;
-use crate::payload::Field;
+use crate::json::name;
+use crate::payload::{Field, inside, top};
 
 /// Gemini CLI.
 pub static GEMINI: Dialect = Dialect {
@@ -27,19 +28,19 @@ pub static GEMINI: Dialect = Dialect {
 pub static ANTIGRAVITY: Dialect = Dialect {
     agent: "antigravity",
     strong: &[
-        &[Sign::Has("conversationId"), Sign::Has("toolCall")],
-        &[Sign::Has("conversationId"), Sign::Has("invocationNum")],
-        &[Sign::Has("conversationId"), Sign::Has("workspacePaths")],
+        &[Sign::Has(name("conversationId")), Sign::Has(name("toolCall"))],
+        &[Sign::Has(name("conversationId")), Sign::Has(name("invocationNum"))],
+        &[Sign::Has(name("conversationId")), Sign::Has(name("workspacePaths"))],
     ],
     events: &[
         ("PreInvocation", Name::TurnStart),
         ("PostInvocation", Name::PostModelSwitch),
     ],
     fields: &[
-        (Field::Session, &["conversationId"]),
-        (Field::Cwd, &["workspacePaths"]),
-        (Field::ToolName, &["toolCall.name"]),
-        (Field::Input, &["toolCall.args"]),
+        (Field::Session, &[top("conversationId")]),
+        (Field::Cwd, &[top("workspacePaths")]),
+        (Field::ToolName, &[inside("toolCall", "name")]),
+        (Field::Input, &[inside("toolCall", "args")]),
     ],
     ..PLAIN
 };

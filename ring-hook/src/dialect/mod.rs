@@ -12,8 +12,8 @@ mod others;
 
 use crate::event::Name;
 use crate::fold;
-use crate::json::{Object, Value};
-use crate::payload::Field;
+use crate::json::{self, Object, Value};
+use crate::payload::{Field, Path};
 
 /// One agent's way of speaking.
 #[derive(Debug)]
@@ -26,16 +26,18 @@ pub struct Dialect {
     pub weak: &'static [Mark],
     /// Own event names, compared folded, before the canonical ones. A `*` at the end stands for anything.
     pub events: &'static [(&'static str, Name)],
-    /// Event names whose meaning hangs on a field: name, field (a path), folded value, meaning. Before `events`.
-    pub variants: &'static [(&'static str, &'static str, &'static str, Name)],
+    /// Event names whose meaning hangs on a field: name, field, folded value, meaning. Before `events`.
+    pub variants: &'static [(&'static str, Path, &'static str, Name)],
     /// Own field names, before the common ones.
-    pub fields: &'static [(Field, &'static [&'static str])],
+    pub fields: &'static [(Field, &'static [Path])],
+    /// A tool's input stands at the top of the payload, if nowhere else.
+    pub payload_is_input: bool,
     /// Own notification types and what they stand for.
     pub notifications: &'static [(&'static str, &'static str)],
     /// Own names of tools that ask the person.
     pub ask_tools: &'static [&'static str],
-    /// The field that proves that UserPromptSubmit comes from a person; empty: it always does.
-    pub prompt_proof: &'static str,
+    /// The field that proves that UserPromptSubmit comes from a person; none: it always does.
+    pub prompt_proof: Option<json::Name<'static>>,
 }
 
 /// A mark: all its signs are there.
@@ -45,13 +47,13 @@ pub type Mark = &'static [Sign];
 #[derive(Debug)]
 pub enum Sign {
     /// Exactly this member, not null.
-    Has(&'static str),
+    Has(json::Name<'static>),
     /// Exactly this member, a text.
-    Text(&'static str),
+    Text(json::Name<'static>),
     /// Exactly this member, a number.
-    Number(&'static str),
+    Number(json::Name<'static>),
     /// Exactly this member with this text.
-    Is(&'static str, &'static str),
+    Is(json::Name<'static>, &'static str),
     /// The event's name begins so, and an upper-case letter follows.
     EventBegins(&'static str),
     /// The event has this name.
@@ -70,9 +72,10 @@ const PLAIN: Dialect = Dialect {
     events: &[],
     variants: &[],
     fields: &[],
+    payload_is_input: false,
     notifications: &[],
     ask_tools: &[],
-    prompt_proof: "",
+    prompt_proof: None,
 };
 
 /// For agents without a dialect.
@@ -116,7 +119,7 @@ impl Dialect {
     /// What an event of this name stands for, in this payload.
     pub fn event(&self, native: &str, object: &Object<'_>) -> Name {
         let variant = self.variants.iter().find(|(name, path, value, _)| {
-            fold::same(name, native) && at(object, path).is_some_and(|v| fold::same(&v, value))
+            fold::same(name, native) && path.find(object, Value::text).is_some_and(|v| fold::same(&v, value))
         });
         if let Some((.., name)) = variant {
             return *name;
@@ -137,17 +140,6 @@ impl Dialect {
     }
 }
 
-/// The text at a path of at most two names.
-fn at<'a>(object: &Object<'a>, path: &str) -> Option<std::borrow::Cow<'a, str>> {
-    match path.split_once('.') {
-        None => object.named(path).find_map(Value::text),
-        Some((head, name)) => {
-            let inner = object.named(head).find_map(Value::object)?;
-            inner.named(name).find_map(Value::text)
-        }
-    }
-}
-
 /// The agent that the payload's marks prove, if any. `over_weak`: weak marks count too.
 pub fn marked(object: &Object<'_>, over_weak: bool) -> Option<&'static str> {
     let shown = |marks: &[Mark]| marks.iter().any(|m| m.iter().all(|s| s.is_in(object)));
@@ -160,14 +152,17 @@ pub fn marked(object: &Object<'_>, over_weak: bool) -> Option<&'static str> {
 impl Sign {
     fn is_in(&self, object: &Object<'_>) -> bool {
         let common = |field: Field| {
-            let found = field.names().iter().find_map(|n| object.named(n).find_map(Value::text));
+            let found = field
+                .names()
+                .iter()
+                .find_map(|n| object.named(*n).find_map(Value::text));
             found.unwrap_or_default()
         };
         match self {
-            Sign::Has(key) => object.exact(key).is_some_and(|v| v.raw() != "null"),
-            Sign::Text(key) => object.exact_text(key).is_some(),
-            Sign::Number(key) => object.exact(key).and_then(Value::number).is_some(),
-            Sign::Is(key, value) => object.exact_text(key).is_some_and(|t| t == *value),
+            Sign::Has(key) => object.exact(*key).is_some_and(|v| v.raw() != "null"),
+            Sign::Text(key) => object.exact_text(*key).is_some(),
+            Sign::Number(key) => object.exact(*key).and_then(Value::number).is_some(),
+            Sign::Is(key, value) => object.exact_text(*key).is_some_and(|t| t == *value),
             Sign::EventBegins(start) => common(Field::Event)
                 .strip_prefix(start)
                 .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase())),

@@ -3,12 +3,13 @@
 
 use super::{Dialect, PLAIN, Sign};
 use crate::event::Name;
-use crate::payload::Field;
+use crate::json::name;
+use crate::payload::{Field, inside, top};
 
 /// Copilot CLI. Its camelCase payloads bear no event name: such an entry needs `--event`.
 pub static COPILOT: Dialect = Dialect {
     agent: "copilot",
-    strong: &[&[Sign::Text("sessionId"), Sign::Number("timestamp")]],
+    strong: &[&[Sign::Text(name("sessionId")), Sign::Number(name("timestamp"))]],
     weak: &[&[Sign::Transcript(&[".copilot"])]],
     events: &[
         ("userPromptSubmitted", Name::UserPromptSubmit),
@@ -21,7 +22,7 @@ pub static COPILOT: Dialect = Dialect {
 /// Kimi Code. Its PermissionRequest comes with the prompt on screen, and the answer has an event.
 pub static KIMI: Dialect = Dialect {
     agent: "kimi",
-    strong: &[&[Sign::Has("client_type"), Sign::Has("session_title")]],
+    strong: &[&[Sign::Has(name("client_type")), Sign::Has(name("session_title"))]],
     events: &[
         ("TurnStarted", Name::TurnStart),
         ("PermissionRequest", Name::PermissionAsked),
@@ -35,8 +36,8 @@ pub static QWEN: Dialect = Dialect {
     agent: "qwen",
     weak: &[&[Sign::Transcript(&[".qwen"])]],
     events: &[("SessionDelete", Name::SessionEnd)],
-    fields: &[(Field::Session, &["deleted_session_id"])],
-    prompt_proof: "submitted_prompt",
+    fields: &[(Field::Session, &[top("deleted_session_id")])],
+    prompt_proof: Some(name("submitted_prompt")),
     ..PLAIN
 };
 
@@ -50,11 +51,11 @@ pub static DROID: Dialect = Dialect {
 /// goose.
 pub static GOOSE: Dialect = Dialect {
     agent: "goose",
-    strong: &[&[Sign::Has("event"), Sign::Has("matcher_context")]],
-    weak: &[&[Sign::Has("working_dir")]],
+    strong: &[&[Sign::Has(name("event")), Sign::Has(name("matcher_context"))]],
+    weak: &[&[Sign::Has(name("working_dir"))]],
     variants: &[
-        ("PreToolUseResult", "decision", "deny", Name::PermissionAnswered),
-        ("PreToolUseResult", "result", "deny", Name::PermissionAnswered),
+        ("PreToolUseResult", top("decision"), "deny", Name::PermissionAnswered),
+        ("PreToolUseResult", top("result"), "deny", Name::PermissionAnswered),
     ],
     ..PLAIN
 };
@@ -62,7 +63,7 @@ pub static GOOSE: Dialect = Dialect {
 /// Kiro CLI.
 pub static KIRO: Dialect = Dialect {
     agent: "kiro",
-    weak: &[&[Sign::Event("agentSpawn")], &[Sign::Has("assistant_response")]],
+    weak: &[&[Sign::Event("agentSpawn")], &[Sign::Has(name("assistant_response"))]],
     events: &[("agentSpawn", Name::SessionStart)],
     ..PLAIN
 };
@@ -95,7 +96,7 @@ pub static HERMES: Dialect = Dialect {
         ("post_approval_response", Name::PermissionAnswered),
         ("on_session_end", Name::Stop),
     ],
-    fields: &[(Field::Session, &["extra.session_key"])],
+    fields: &[(Field::Session, &[inside("extra", "session_key")])],
     ..PLAIN
 };
 
