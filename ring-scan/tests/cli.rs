@@ -204,3 +204,39 @@ fn c65_a_reader_that_goes_away_and_a_closed_output_are_no_failure() {
         assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{line}");
     }
 }
+
+#[test]
+fn c65_rows_that_are_replaced_all_the_time_are_always_whole() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let world = World::new();
+    let ids: Vec<String> = (0..20).map(|i| format!("session-{i}")).collect();
+    ids.iter()
+        .for_each(|id| world.row(id, "working", NOW - 1000, json!({})));
+    let done = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            let mut turn = 0;
+            while !done.load(Ordering::Relaxed) {
+                let id = &ids[turn % ids.len()];
+                let status = ["waiting", "idle", "working"][turn % 3];
+                world.row(id, status, NOW - 1000, json!({"title":"x".repeat(turn % 200)}));
+                turn += 1;
+            }
+        });
+        for _ in 0..50 {
+            let board = world.scan(&["--format", "json"]);
+            let (err, board) = (board.err.clone(), board.json());
+            assert_eq!(
+                (
+                    err.as_str(),
+                    &board["partial"],
+                    board["sessions"].as_array().unwrap().len()
+                ),
+                ("", &json!(false), 20)
+            );
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    let doctor = world.scan(&["--format", "json", "doctor"]).json();
+    assert!(!doctor.to_string().contains("no status row"), "{doctor}");
+}

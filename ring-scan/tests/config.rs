@@ -91,3 +91,32 @@ fn every_key_is_listed_with_value_and_origin() {
         );
     }
 }
+
+#[test]
+fn keys_without_effect_are_said_to_have_none() {
+    let world = World::new();
+    world.write(
+        "config.toml",
+        "plugins = [\"x\"]\nwaiting_window_seconds = 5\ninterval = 3\n",
+    );
+    let listed = world.scan(&["config"]);
+    assert_eq!(listed.err, "");
+    for key in ["plugins", "waiting_window_seconds"] {
+        assert!(
+            listed
+                .out
+                .lines()
+                .any(|l| l.starts_with(key) && l.ends_with("no effect")),
+            "{key}: {}",
+            listed.out
+        );
+    }
+    assert!(
+        listed
+            .out
+            .lines()
+            .any(|l| l.starts_with("interval") && l.ends_with("config.toml:3  default 2")),
+        "{}",
+        listed.out
+    );
+}

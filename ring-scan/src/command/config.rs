@@ -1,14 +1,18 @@
 //! `config`: what is in force and where it comes from; `get`, `set`.
 
 use crate::cli::ConfigAction;
-use crate::context::{human_or_json, told, warn};
+use crate::context::{human_or_json, size, told, warn};
 use crate::format::Form;
-use crate::format::width::{blanks, width};
+use crate::format::width::{blanks, fit, width};
 use ring_session::command_line::Place;
+use ring_session::settings::keys::{self, Kind};
 use ring_session::settings::{self, Entry, Problem, Value};
 use ring_session::{Code, Refusal, exit, text};
 use serde::Serialize;
-use std::io::Write;
+use std::io::{IsTerminal, Write, stdout};
+
+/// Columns of a value in the list.
+const LONGEST: usize = 30;
 
 #[derive(Serialize)]
 struct Listed<'a> {
@@ -90,22 +94,36 @@ fn bare(value: &Value) -> String {
     }
 }
 
+/// One key a line: value in force, where it comes from, and the default if that is another one. On a terminal long
+/// values are cut; `get` prints them whole.
 fn table(out: &mut dyn Write, file: &str, entries: &[Entry]) -> Result<(), Refusal> {
+    let limit = match size(stdout().is_terminal()).0 {
+        Some(_) => LONGEST,
+        None => usize::MAX,
+    };
     writeln!(out, "# {}", text::for_terminal(file))?;
-    let rows: Vec<(&str, String, &Entry)> = entries.iter().map(|e| (e.key, shown(&e.value), e)).collect();
-    let keys = rows.iter().map(|(k, ..)| k.len()).max().unwrap_or(0);
-    let values = rows.iter().map(|(_, v, _)| width(v)).max().unwrap_or(0).min(30);
-    for (key, value, entry) in rows {
-        let origin = match entry.value == entry.default {
-            _ if entry.origin == "default" => "default".to_owned(),
-            true => text::for_terminal(&entry.origin),
-            false => format!(
-                "{} (default {})",
-                text::for_terminal(&entry.origin),
-                shown(&entry.default)
-            ),
+    let value = |v: &Value| fit(&shown(v), limit);
+    let keys = entries.iter().map(|e| e.key.len()).max().unwrap_or(0);
+    let values = entries
+        .iter()
+        .map(|e| width(&value(&e.value)))
+        .max()
+        .unwrap_or(0)
+        .min(LONGEST);
+    for entry in entries {
+        let origin = text::for_terminal(&entry.origin);
+        let more = match keys::find(entry.key).map(|k| &k.kind) {
+            Some(Kind::Ignored) => format!("  {}", entry.effect),
+            _ if entry.value == entry.default => String::new(),
+            _ => format!("  default {}", value(&entry.default)),
         };
-        writeln!(out, "{key:keys$}  {value}{}  {origin}", blanks(&value, values))?;
+        let value = value(&entry.value);
+        writeln!(
+            out,
+            "{:keys$}  {value}{}  {origin}{more}",
+            entry.key,
+            blanks(&value, values)
+        )?;
     }
     Ok(())
 }
