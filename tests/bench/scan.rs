@@ -61,7 +61,8 @@ impl Bench {
         }
         let registry = self.home().join(".claude/sessions");
         fs::create_dir_all(&registry).unwrap();
-        for session in recent.iter().take(count) {
+        let of = |program: &'static str| recent.iter().filter(move |r| r.program == program).take(count / 2);
+        for session in of("claude").chain(of("codex")) {
             let child = self
                 .command(programs.join(session.program))
                 .arg("3600")
