@@ -8,11 +8,10 @@ use crate::processes::{self, Processes};
 use crate::source::{self, Context, Harvest, claude, codex, hook};
 use crate::tmux::{Hint, Tmux};
 use ring_hook::agent::{CLAUDE, CODEX};
-use ring_session::time::Ms;
+use ring_session::time::{Ms, now_ms};
 use ring_session::{Settings, StateDir, process, state_dir, text};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The board at `now`: reads every source, joins what they say about a session, decides. Rows are in the order of their
 /// keys; ENDED ones are left out unless the request wants them.
@@ -143,12 +142,12 @@ fn source_of(agent: &str) -> &'static str {
 }
 
 fn read_processes() -> (Option<Processes>, Source) {
-    let since = Instant::now();
+    let since_ms = now_ms();
     let read = processes::read();
     let mut source = Source {
         name: "process".into(),
         state: "ok".into(),
-        took_ms: u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX),
+        took_ms: source::took_ms(since_ms),
         ..Source::default()
     };
     match read {

@@ -46,13 +46,13 @@ pub fn read(context: &Context) -> Result<Harvest, String> {
         );
         sessions.add_records(context, registry.records);
     }
-    sessions.add_arguments(context);
     let wanted = Wanted::of(context, &sessions);
     let files = transcripts(&homes, context, &wanted)?;
     for (id, file) in files {
         sessions.by_id.entry(id).or_default().file = Some(file);
     }
     sessions.add_named_transcripts(context);
+    sessions.join_arguments(context);
     let mut ids: Vec<String> = sessions.by_id.keys().cloned().collect();
     ids.sort();
     for id in ids {
@@ -166,16 +166,13 @@ impl Sessions {
         }
     }
 
-    /// Processes without a live record that name their session by an argument. One that has just started has not opened
-    /// it yet: what the record says is of the process before.
-    fn add_arguments(&mut self, context: &Context) {
-        for (process, agent) in processes(context) {
-            if agent.role == Role::Session
-                && context.now - process.start_ms >= OPENING_MS
-                && !self.recorded.contains(&process.pid)
-                && let Some(id) = session_argument(&agent.argv)
-            {
-                self.recorded.insert(process.pid);
+    /// Processes without a live record that name their session by an argument: a new one by its id, another one if it is
+    /// there (`--resume` also takes names). One that has just started has not opened it yet: what the record says is of
+    /// the process before.
+    fn join_arguments(&mut self, context: &Context) {
+        for (process, id, new) in named(context, &self.recorded) {
+            let known = self.by_id.get(id).is_some_and(|p| p.file.is_some());
+            if (new || known) && context.now - process.start_ms >= OPENING_MS {
                 let parts = self.by_id.entry(id.to_owned()).or_default();
                 parts.joined = parts.joined.or(Some(process.pid));
             }
@@ -222,12 +219,24 @@ fn lags(context: &Context, record: &LiveRecord) -> bool {
     })
 }
 
-/// The id that a command line names as its session. A fork has an id of its own.
-fn session_argument(argv: &[String]) -> Option<&str> {
-    if argv.iter().any(|a| a == "--fork-session") {
-        return argument(argv, &["--session-id"]);
-    }
-    argument(argv, &["--session-id", "--resume", "-r"])
+/// Session processes without a live record, the id that their command line names, and whether it is a new session's. A
+/// fork has an id of its own.
+fn named<'a>(context: &'a Context, recorded: &'a HashSet<u32>) -> impl Iterator<Item = (&'a Process, &'a str, bool)> {
+    unrecorded(context, recorded).filter_map(|(process, agent)| {
+        let resumed = || match agent.argv.iter().any(|a| a == "--fork-session") {
+            true => None,
+            false => argument(&agent.argv, &["--resume", "-r"]),
+        };
+        let new = argument(&agent.argv, &["--session-id"]);
+        Some((process, new.or_else(resumed)?, new.is_some()))
+    })
+}
+
+fn unrecorded<'a>(
+    context: &'a Context,
+    recorded: &'a HashSet<u32>,
+) -> impl Iterator<Item = (&'a Process, &'a AgentProcess)> {
+    processes(context).filter(|(p, a)| a.role == Role::Session && !recorded.contains(&p.pid))
 }
 
 fn argument<'a>(argv: &'a [String], names: &[&str]) -> Option<&'a str> {
@@ -262,10 +271,8 @@ impl Wanted {
                 .filter(|h| h.row.agent == CLAUDE)
                 .map(|h| h.row.session_id.clone()),
         );
-        let unnamed = || {
-            processes(context)
-                .filter(|(p, a)| a.role == Role::Session && !a.started_by_agent && !sessions.recorded.contains(&p.pid))
-        };
+        ids.extend(named(context, &sessions.recorded).map(|(_, id, _)| id.to_owned()));
+        let unnamed = || unrecorded(context, &sessions.recorded).filter(|(_, a)| !a.started_by_agent);
         Wanted {
             ids,
             window: context.all || context.processes.is_none() || unnamed().next().is_some(),
@@ -370,7 +377,7 @@ impl Parts {
             if alone || child_asks {
                 found.children = children(&file.path, context.now);
             }
-        } else if hook.is_none() && found.live.is_empty() && !found.foreign {
+        } else if found.live.is_empty() && found.joined.is_none() && !found.foreign {
             return;
         }
         self.name_and_place(hook, &mut found);

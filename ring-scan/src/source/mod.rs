@@ -13,7 +13,7 @@ use crate::merge::{ChildRecord, Live};
 use crate::processes::Processes;
 use ring_hook::tail::Tail;
 use ring_session::Settings;
-use ring_session::time::Ms;
+use ring_session::time::{Ms, now_ms};
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::mpsc;
@@ -130,6 +130,7 @@ pub fn skipped(agent: &str, path: String, why: impl Into<String>) -> Finding {
 pub struct Reading<T> {
     name: &'static str,
     since: Instant,
+    since_ms: Ms,
     answer: mpsc::Receiver<Result<T, String>>,
 }
 
@@ -148,8 +149,14 @@ pub fn begin<T: Send + 'static>(
     Reading {
         name,
         since: Instant::now(),
+        since_ms: now_ms(),
         answer,
     }
+}
+
+/// Time since then by the clock of this program, which may stand still: equal clocks give equal boards.
+pub fn took_ms(since_ms: Ms) -> u64 {
+    u64::try_from(now_ms() - since_ms).unwrap_or(0)
 }
 
 impl<T: Default> Reading<T> {
@@ -164,7 +171,7 @@ impl<T: Default> Reading<T> {
         let source = Source {
             name: self.name.into(),
             state: state.into(),
-            took_ms: u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX),
+            took_ms: took_ms(self.since_ms),
             error,
             ..Source::default()
         };
