@@ -3,6 +3,7 @@
 use crate::format::Form;
 use crate::select::{Filter, Sort, Status};
 use clap::{Args, Parser, Subcommand};
+use ring_hook::agent;
 use ring_session::command_line::{self, Color, Place, Shell};
 use ring_session::time::Ms;
 use ring_session::{Code, Refusal};
@@ -101,7 +102,8 @@ pub struct FilterArgs {
         value_enum,
         value_name = "S,..",
         value_delimiter = ',',
-        hide_possible_values = true
+        hide_possible_values = true,
+        ignore_case = true
     )]
     pub status: Vec<Status>,
     /// Only these agents
@@ -187,7 +189,7 @@ impl FilterArgs {
         }
         Ok(Filter {
             status: self.status.clone(),
-            agent: self.agent.clone(),
+            agent: self.agent.iter().map(|a| canonical(a)).collect(),
             cwd,
             project: self.project.clone(),
             host: self.host.clone(),
@@ -223,6 +225,12 @@ impl FilterArgs {
             ..self
         }
     }
+}
+
+/// An agent's own name for what people call it: `claude` is `claude-code`.
+fn canonical(name: &str) -> String {
+    let name = name.to_ascii_lowercase();
+    agent::find(&name).map_or(name, |a| a.id.to_owned())
 }
 
 /// `a/./b/../c` is `a/c`, without looking at the disk.

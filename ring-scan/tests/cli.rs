@@ -138,6 +138,10 @@ fn c48_filters_combine() {
     assert_eq!(ids(&["--project", "apple"]), "apple");
     assert_eq!(ids(&["--agent", "codex"]), "");
     assert_eq!(ids(&["--agent", "codex,generic", "--limit", "2"]), "app apple");
+    assert_eq!(
+        ids(&["--status", "WAITING,Working", "--agent", "Generic"]),
+        "app apple work"
+    );
     assert_eq!(ids(&["--host", "elsewhere"]), "");
     assert_eq!(ids(&["--host", ring_session::process::host_name()]), "app apple work");
     assert_eq!(ids(&["--sort", "age"]), "work apple app");

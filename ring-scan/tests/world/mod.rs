@@ -7,7 +7,9 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// The clock of a test.
 pub const NOW: i64 = 1_796_040_010_000;
@@ -170,7 +172,9 @@ impl World {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap());
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
         Running { child, lines }
     }
 }
@@ -193,15 +197,20 @@ pub fn ran(command: &mut Command) -> Ran {
 /// A program that still runs; it is killed if the test fails before its end.
 pub struct Running {
     pub child: Child,
-    pub lines: BufReader<ChildStdout>,
+    lines: mpsc::Receiver<String>,
 }
+
+/// Long enough for a machine that is busy with other things.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Running {
     /// The next line, without its end; empty at the end of the output.
     pub fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.lines.read_line(&mut line).unwrap();
-        line.trim_end_matches('\n').to_owned()
+        match self.lines.recv_timeout(PATIENCE) {
+            Ok(line) => line,
+            Err(mpsc::RecvTimeoutError::Disconnected) => String::new(),
+            Err(mpsc::RecvTimeoutError::Timeout) => panic!("nothing was printed for {PATIENCE:?}"),
+        }
     }
 
     pub fn json(&mut self) -> Value {
