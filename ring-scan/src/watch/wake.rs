@@ -3,6 +3,7 @@
 //! One `poll` on an inotify descriptor, a pipe that signal handlers write to, and stdout. Where there is no inotify,
 //! only time and signals wake.
 
+use super::files::Files;
 use super::places::Place;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -35,7 +36,7 @@ pub enum Woken {
 
 /// See the module.
 pub struct Wake {
-    files: files::Files,
+    files: Files,
     signals: UnixStream,
     last: Arc<AtomicUsize>,
 }
@@ -59,7 +60,7 @@ impl Wake {
             low_level::pipe::register(signal, end.try_clone()?)?;
         }
         Ok(Wake {
-            files: files::Files::new(),
+            files: Files::new(),
             signals,
             last,
         })
@@ -156,154 +157,4 @@ pub fn end_by(signal: i32) -> io::Result<()> {
 /// Those of the system.
 pub fn suspend() -> io::Result<()> {
     low_level::emulate_default_handler(SIGTSTP)
-}
-
-#[cfg(target_os = "linux")]
-mod files {
-    use super::Place;
-    use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init};
-    use std::collections::{BTreeMap, BTreeSet};
-    use std::ffi::OsStr;
-    use std::mem::MaybeUninit;
-    use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-    use std::os::unix::ffi::OsStrExt;
-    use std::path::PathBuf;
-
-    /// File events by inotify(7).
-    pub struct Files {
-        inotify: Option<OwnedFd>,
-        watched: BTreeMap<i32, Place>,
-        folders: BTreeSet<PathBuf>,
-        missing: Vec<PathBuf>,
-        /// Something was written in a place that does not wake, or nobody knows whether.
-        pub changed: bool,
-        /// A folder was made or has gone.
-        pub moved: bool,
-    }
-
-    impl Files {
-        /// Watches nothing yet.
-        pub fn new() -> Files {
-            Files {
-                inotify: init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok(),
-                watched: BTreeMap::new(),
-                folders: BTreeSet::new(),
-                missing: Vec::new(),
-                changed: false,
-                moved: false,
-            }
-        }
-
-        /// Watches what is there of `places`. Tells whether all of it was watched already.
-        pub fn watch(&mut self, places: Vec<Place>) -> bool {
-            let Some(fd) = &self.inotify else { return false };
-            let what = WatchFlags::MODIFY
-                | WatchFlags::CREATE
-                | WatchFlags::DELETE
-                | WatchFlags::MOVED_TO
-                | WatchFlags::MOVED_FROM
-                | WatchFlags::DELETE_SELF
-                | WatchFlags::MOVE_SELF
-                | WatchFlags::ONLYDIR;
-            let mut all = true;
-            self.missing.clear();
-            for place in places {
-                if self.folders.contains(&place.folder) {
-                    continue;
-                }
-                match add_watch(fd, &place.folder, what) {
-                    Ok(wd) => {
-                        all = false;
-                        self.folders.insert(place.folder.clone());
-                        // two paths may lead to one folder: the one that wakes counts
-                        let known = self.watched.entry(wd).or_insert_with(|| place.clone());
-                        if place.wakes && !known.wakes {
-                            *known = place;
-                        }
-                    }
-                    Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => self.missing.push(place.folder),
-                    Err(_) => all = false,
-                }
-            }
-            all
-        }
-
-        pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-            self.inotify.as_ref().map(AsFd::as_fd)
-        }
-
-        /// Whether a folder that was missing is there now: nobody tells of that.
-        pub fn found(&self) -> bool {
-            self.missing.iter().any(|p| p.exists())
-        }
-
-        /// Takes all events; tells whether one wakes.
-        pub fn drain(&mut self) -> bool {
-            let Some(fd) = &self.inotify else { return false };
-            let mut wakes = false;
-            let mut buffer = [MaybeUninit::uninit(); 4096];
-            let mut reader = Reader::new(fd, &mut buffer);
-            while let Ok(event) = reader.next() {
-                let flags = event.events();
-                if flags.contains(ReadFlags::QUEUE_OVERFLOW) {
-                    (wakes, self.changed, self.moved) = (true, true, true);
-                }
-                let Some(place) = self.watched.get(&event.wd()) else {
-                    continue;
-                };
-                if flags.intersects(ReadFlags::IGNORED | ReadFlags::MOVE_SELF) {
-                    self.moved = true;
-                    self.folders.remove(&place.folder);
-                    self.watched.remove(&event.wd());
-                    continue;
-                }
-                let counts = match event.file_name().map(|n| OsStr::from_bytes(n.to_bytes())) {
-                    Some(name) if place.only.is_empty() => !name.as_bytes().starts_with(b"."),
-                    Some(name) => place.only.iter().any(|n| n == name),
-                    None => true,
-                };
-                self.moved |= counts && flags.contains(ReadFlags::ISDIR);
-                wakes |= counts && place.wakes;
-                self.changed |= counts;
-            }
-            wakes
-        }
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod files {
-    use super::Place;
-    use std::os::fd::BorrowedFd;
-
-    /// No file events: time wakes, and each poll reads.
-    pub struct Files {
-        pub changed: bool,
-        pub moved: bool,
-    }
-
-    impl Files {
-        pub fn new() -> Files {
-            Files {
-                changed: true,
-                moved: false,
-            }
-        }
-
-        pub fn watch(&mut self, _: Vec<Place>) -> bool {
-            false
-        }
-
-        pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-            None
-        }
-
-        pub fn found(&self) -> bool {
-            false
-        }
-
-        pub fn drain(&mut self) -> bool {
-            false
-        }
-    }
 }
