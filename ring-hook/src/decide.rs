@@ -207,5 +207,5 @@ pub fn needs_settings(event: &Event) -> bool {
 }
 
 #[cfg(test)]
-#[path = "decide_tests.rs"]
+#[path = "decide/tests.rs"]
 mod tests;

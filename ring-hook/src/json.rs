@@ -192,10 +192,10 @@ impl<'a> Value<'a> {
 }
 
 fn decoded(inside: &str) -> Cow<'_, str> {
-    if inside.contains('\\') {
-        Cow::Owned(unescape(inside))
-    } else {
+    if split::is_plain(inside) {
         Cow::Borrowed(inside)
+    } else {
+        Cow::Owned(unescape(inside))
     }
 }
 

@@ -20,7 +20,7 @@ use crate::payload::{Field, Path};
 pub struct Dialect {
     /// The agent's canonical id; empty: none of its own.
     pub agent: &'static str,
-    /// Each of these alone proves the agent, whatever `--agent` says.
+    /// Each of these alone proves the agent, whatever `--agent` says. They look at members only.
     pub strong: &'static [Mark],
     /// Each of these proves it only against `--agent claude-code` or none: files made for Claude are run by others.
     pub weak: &'static [Mark],
@@ -142,40 +142,57 @@ impl Dialect {
 
 /// The agent that the payload's marks prove, if any. `over_weak`: weak marks count too.
 pub fn marked(object: &Object<'_>, over_weak: bool) -> Option<&'static str> {
-    let shown = |marks: &[Mark]| marks.iter().any(|m| m.iter().all(|s| s.is_in(object)));
-    let strong = DIALECTS.iter().find(|d| shown(d.strong));
-    strong
-        .or_else(|| DIALECTS.iter().find(|d| over_weak && shown(d.weak)))
+    let common = |field: Field| {
+        let found = field
+            .names()
+            .iter()
+            .find_map(|n| object.named(*n).find_map(Value::text));
+        found.unwrap_or_default()
+    };
+    let strong = |mark: Mark| mark.iter().all(|sign| sign.is_in(object, "", ""));
+    let proven = DIALECTS.iter().find(|d| d.strong.iter().any(|m| strong(m)));
+    if proven.is_some() || !over_weak {
+        return proven.map(|d| d.agent);
+    }
+    let (event, transcript) = (common(Field::Event), common(Field::Transcript));
+    let weak = |mark: Mark| mark.iter().all(|sign| sign.is_in(object, &event, &transcript));
+    DIALECTS
+        .iter()
+        .find(|d| d.weak.iter().any(|m| weak(m)))
         .map(|d| d.agent)
 }
 
 impl Sign {
-    fn is_in(&self, object: &Object<'_>) -> bool {
-        let common = |field: Field| {
-            let found = field
-                .names()
-                .iter()
-                .find_map(|n| object.named(*n).find_map(Value::text));
-            found.unwrap_or_default()
-        };
+    /// Whether the payload, with this event and transcript, shows it.
+    fn is_in(&self, object: &Object<'_>, event: &str, transcript: &str) -> bool {
         match self {
             Sign::Has(key) => object.exact(*key).is_some_and(|v| v.raw() != "null"),
             Sign::Text(key) => object.exact_text(*key).is_some(),
             Sign::Number(key) => object.exact(*key).and_then(Value::number).is_some(),
             Sign::Is(key, value) => object.exact_text(*key).is_some_and(|t| t == *value),
-            Sign::EventBegins(start) => common(Field::Event)
+            Sign::EventBegins(start) => event
                 .strip_prefix(start)
                 .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase())),
-            Sign::Event(name) => common(Field::Event) == *name,
-            Sign::Transcript(parts) => {
-                let path = common(Field::Transcript);
-                let there: Vec<&str> = path.split('/').collect();
-                // the last part is the file's name
-                there
-                    .split_last()
-                    .is_some_and(|(_, folders)| folders.windows(parts.len()).any(|w| w == *parts))
-            }
-            Sign::Rollout => rollout_thread(&common(Field::Transcript)).is_some(),
+            Sign::Event(name) => event == *name,
+            Sign::Transcript(parts) => has_folders(transcript, parts),
+            Sign::Rollout => rollout_thread(transcript).is_some(),
+        }
+    }
+}
+
+/// Whether these whole parts stand one behind the other among a path's folders.
+fn has_folders(path: &str, parts: &[&str]) -> bool {
+    let Some((mut folders, _name)) = path.rsplit_once('/') else {
+        return false;
+    };
+    loop {
+        let mut rest = folders.split('/');
+        if parts.iter().all(|part| rest.next() == Some(part)) {
+            return true;
+        }
+        match folders.split_once('/') {
+            Some((_, below)) => folders = below,
+            None => return false,
         }
     }
 }

@@ -24,18 +24,55 @@ pub fn items<'a>(text: &'a str, mut f: impl FnMut(&'a str) -> bool) -> Option<()
     reader.end()
 }
 
+/// Whether a text needs no decoding: no backslash is in it.
+pub fn is_plain(text: &str) -> bool {
+    let (words, rest) = text.as_bytes().as_chunks::<8>();
+    let backslash = |word: &[u8; 8]| zero_bytes(u64::from_le_bytes(*word) ^ (ONES * u64::from(b'\\'))) != 0;
+    !words.iter().any(backslash) && !rest.contains(&b'\\')
+}
+
+/// How many bytes at the beginning are neither quote, backslash nor control byte: all of them, or a few less than that
+/// where they end; looked at eight at a time.
+pub fn plain_start(bytes: &[u8]) -> usize {
+    let (words, _) = bytes.as_chunks::<8>();
+    let mut count = 0;
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
+        let quote = zero_bytes(word ^ (ONES * u64::from(b'"')));
+        let odd = quote | zero_bytes(word ^ (ONES * u64::from(b'\\'))) | control;
+        if odd != 0 {
+            // borrows only disturb the bytes above the lowest one that is found
+            return count + (odd.trailing_zeros() / 8) as usize;
+        }
+        count += 8;
+    }
+    count
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// The highest bit of each byte that is 0; bytes above the lowest of them may be wrong.
+const fn zero_bytes(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word & HIGH
+}
+
 struct Reader<'a> {
     text: &'a str,
     at: usize,
 }
 
+/// What stands behind the end of a text: no JSON holds it outside of texts, and none in them.
+const END: u8 = 0;
+
 impl<'a> Reader<'a> {
-    fn byte(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+    fn byte(&self) -> u8 {
+        self.text.as_bytes().get(self.at).copied().unwrap_or(END)
     }
 
     fn blanks(&mut self) {
-        while matches!(self.byte(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+        while matches!(self.byte(), b' ' | b'\n' | b'\r' | b'\t') {
             self.at += 1;
         }
     }
@@ -46,7 +83,7 @@ impl<'a> Reader<'a> {
     }
 
     fn take(&mut self, byte: u8) -> Option<()> {
-        let there = self.byte() == Some(byte);
+        let there = self.byte() == byte;
         self.at += usize::from(there);
         there.then_some(())
     }
@@ -100,7 +137,7 @@ impl<'a> Reader<'a> {
 
     /// One value inside of `depth` levels.
     fn value(&mut self, depth: u32) -> Option<()> {
-        match self.byte()? {
+        match self.byte() {
             b'"' => self.string(),
             b'{' | b'[' if depth + 1 >= DEEPEST => None,
             b'{' => self.object(depth + 1, &mut |_, _| {}),
@@ -120,7 +157,7 @@ impl<'a> Reader<'a> {
 
     fn digits(&mut self) -> Option<()> {
         let from = self.at;
-        while matches!(self.byte(), Some(b'0'..=b'9')) {
+        while self.byte().is_ascii_digit() {
             self.at += 1;
         }
         (self.at > from).then_some(())
@@ -134,9 +171,9 @@ impl<'a> Reader<'a> {
         if self.take(b'.').is_some() {
             self.digits()?;
         }
-        if matches!(self.byte(), Some(b'e' | b'E')) {
+        if matches!(self.byte(), b'e' | b'E') {
             self.at += 1;
-            if matches!(self.byte(), Some(b'+' | b'-')) {
+            if matches!(self.byte(), b'+' | b'-') {
                 self.at += 1;
             }
             self.digits()?;
@@ -147,41 +184,22 @@ impl<'a> Reader<'a> {
     fn string(&mut self) -> Option<()> {
         self.take(b'"')?;
         loop {
-            self.plain();
-            match self.byte()? {
+            self.at += plain_start(self.text.as_bytes().get(self.at..).unwrap_or_default());
+            match self.byte() {
                 b'"' => {
                     self.at += 1;
                     return Some(());
                 }
                 b'\\' => self.escape()?,
-                0..0x20 => return None,
+                END..0x20 => return None,
                 _ => self.at += 1,
             }
         }
     }
 
-    /// Reads over what is neither quote, backslash nor control byte, eight bytes at a time.
-    fn plain(&mut self) {
-        const ONES: u64 = 0x0101_0101_0101_0101;
-        const HIGH: u64 = 0x8080_8080_8080_8080;
-        let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
-        let (words, _) = self.text.as_bytes().get(self.at..).unwrap_or_default().as_chunks::<8>();
-        for word in words {
-            let word = u64::from_le_bytes(*word);
-            let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
-            let odd = zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\'))) | control;
-            if odd != 0 {
-                // borrows only disturb the bytes above the lowest one that is found
-                self.at += (odd.trailing_zeros() / 8) as usize;
-                return;
-            }
-            self.at += 8;
-        }
-    }
-
     fn escape(&mut self) -> Option<()> {
         self.at += 1;
-        let escape = self.byte()?;
+        let escape = self.byte();
         self.at += 1;
         match escape {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(()),
@@ -262,6 +280,22 @@ mod tests {
         }
         for text in ["", "{", "[]", "{}{}", "{} x", "null", "{,}"] {
             assert_eq!(split(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn plain_texts_are_told_from_others_at_every_place() {
+        for at in 0..20 {
+            let mut text = "x".repeat(20);
+            assert!(is_plain(&text) && plain_start(text.as_bytes()) == 16);
+            text.insert(at, '\\');
+            assert!(!is_plain(&text));
+            for odd in ["\\", "\"", "\u{1f}", "\0"] {
+                text.replace_range(at..=at, odd);
+                assert_eq!(plain_start(text.as_bytes()), at.min(16), "{text:?}");
+            }
+            text.replace_range(at..=at, "\u{7f}é");
+            assert_eq!(plain_start(text.as_bytes()), 16);
         }
     }
 

@@ -17,7 +17,7 @@ pub trait Value: Sized + Default {
 /// A name that is written with escapes is given without them if it can be.
 pub fn each_member(raw: &str, mut f: impl FnMut(&str, &str)) -> Option<()> {
     split::members(raw, |name, value| {
-        if name.contains('\\')
+        if !split::is_plain(name)
             && let Some(plain) = String::read(name)
         {
             let mut quoted = String::with_capacity(name.len());
@@ -42,7 +42,8 @@ fn items(raw: &str) -> Option<Vec<&str>> {
 pub fn quote(text: &str, out: &mut String) {
     out.push('"');
     let mut from = 0;
-    for (at, byte) in text.bytes().enumerate() {
+    let plain = split::plain_start(text.as_bytes());
+    for (at, byte) in text.bytes().enumerate().skip(plain) {
         if byte >= 0x20 && byte != b'"' && byte != b'\\' {
             continue;
         }
@@ -70,10 +71,10 @@ pub fn quote(text: &str, out: &mut String) {
 impl Value for String {
     fn read(raw: &str) -> Option<Self> {
         let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
-        if inner.contains('\\') {
-            serde_json::from_str(raw).ok()
-        } else {
+        if split::is_plain(inner) {
             Some(inner.to_owned())
+        } else {
+            serde_json::from_str(raw).ok()
         }
     }
 
