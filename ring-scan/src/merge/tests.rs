@@ -1,6 +1,9 @@
+use super::facts::Record;
 use super::*;
 use proptest::prelude::*;
-use ring_hook::row::{Last, Pending, Turn};
+use ring_hook::row::{Last, Pending, Row, Turn, Wait};
+use ring_hook::tail::Tail;
+use ring_hook::view::View;
 
 const NOW: Ms = 1_796_040_000_000;
 

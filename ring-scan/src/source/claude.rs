@@ -1,10 +1,11 @@
 //! Claude Code: live records, transcripts by id over all folders of all homes, children's records.
 
+mod children;
 pub mod registry;
+mod transcripts;
 
 use super::files::{self, RecordFile};
 use super::{Context, Found, Harvest, LiveProcess};
-use crate::merge::ChildRecord;
 use crate::processes::{AgentProcess, Process, Processes};
 use registry::LiveRecord;
 use ring_hook::agent::{CLAUDE, Role};
@@ -15,10 +16,6 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How many records outside of the window `--all` looks into.
-const OLD_RECORDS: usize = 200;
-/// A child whose record has not moved for this long runs no more.
-const CHILD_MS: Ms = 30 * 60_000;
 /// How long a client may take until it has opened its session.
 const OPENING_MS: Ms = 5_000;
 /// How long a live record may go on naming the session before `/clear`.
@@ -46,8 +43,8 @@ pub fn read(context: &Context) -> Result<Harvest, String> {
         );
         sessions.add_records(context, registry.records);
     }
-    let wanted = Wanted::of(context, &sessions);
-    let files = transcripts(&homes, context, &wanted)?;
+    let wanted = transcripts::Wanted::of(context, &sessions);
+    let files = transcripts::wanted(&homes, context, &wanted)?;
     for (id, file) in files {
         sessions.by_id.entry(id).or_default().file = Some(file);
     }
@@ -252,107 +249,6 @@ fn argument<'a>(argv: &'a [String], names: &[&str]) -> Option<&'a str> {
     (!value.is_empty() && !value.starts_with('-')).then_some(value)
 }
 
-/// Which transcripts are looked into.
-struct Wanted {
-    ids: HashSet<String>,
-    /// A process may belong to a record that nothing names, or the table is not known: every record of the window.
-    window: bool,
-    /// Folders below `projects/`, and the start of the process that has this folder: it may have been parked.
-    parked: Vec<(String, Ms)>,
-}
-
-impl Wanted {
-    fn of(context: &Context, sessions: &Sessions) -> Wanted {
-        let mut ids: HashSet<String> = sessions.by_id.keys().cloned().collect();
-        ids.extend(
-            context
-                .hooks
-                .iter()
-                .filter(|h| h.row.agent == CLAUDE)
-                .map(|h| h.row.session_id.clone()),
-        );
-        ids.extend(named(context, &sessions.recorded).map(|(_, id, _)| id.to_owned()));
-        let unnamed = || unrecorded(context, &sessions.recorded).filter(|(_, a)| !a.started_by_agent);
-        Wanted {
-            ids,
-            window: context.all || context.processes.is_none() || unnamed().next().is_some(),
-            parked: unnamed()
-                .filter_map(|(p, a)| Some((encoded(a.cwd.as_ref()?.to_str()?), p.start_ms)))
-                .collect(),
-        }
-    }
-
-    fn wants(&self, context: &Context, folder: &str, id: &str, file_ms: Ms) -> bool {
-        self.ids.contains(id)
-            || (self.window && context.in_window(file_ms))
-            || self.parked.iter().any(|(f, start)| f == folder && file_ms >= *start)
-    }
-}
-
-/// The folder of a project as Claude Code names it. Only ever compared, never decoded: many folders have one name.
-fn encoded(cwd: &str) -> String {
-    cwd.chars()
-        .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' })
-        .collect()
-}
-
-/// The transcripts that are wanted; of two with one id the newer: a moved project leaves a copy behind.
-fn transcripts(homes: &[PathBuf], context: &Context, wanted: &Wanted) -> Result<HashMap<String, RecordFile>, String> {
-    let mut found: HashMap<String, RecordFile> = HashMap::new();
-    let mut old = Vec::new();
-    for home in homes {
-        let Some(projects) = files::entries(&home.join("projects"))? else {
-            continue;
-        };
-        for project in projects.filter(files::is_dir) {
-            let folder = project.file_name().to_string_lossy().into_owned();
-            // One unreadable project hides no other.
-            let Ok(Some(entries)) = files::entries(&project.path()) else {
-                continue;
-            };
-            for entry in entries {
-                let name = entry.file_name();
-                let Some(id) = name.to_str().and_then(|n| n.strip_suffix(".jsonl")) else {
-                    continue;
-                };
-                if id.starts_with("agent-") {
-                    continue;
-                }
-                let Some(file_ms) = files::stat_entry(&entry) else {
-                    continue;
-                };
-                let wants = wanted.wants(context, &folder, id, file_ms);
-                if !wants && !context.all {
-                    continue;
-                }
-                let file = RecordFile {
-                    id: id.to_owned(),
-                    path: entry.path(),
-                    file_ms,
-                };
-                if wants {
-                    keep_newer(&mut found, file);
-                } else {
-                    old.push(file);
-                }
-            }
-        }
-    }
-    for file in files::newest(old, OLD_RECORDS) {
-        keep_newer(&mut found, file);
-    }
-    Ok(found)
-}
-
-fn keep_newer(found: &mut HashMap<String, RecordFile>, file: RecordFile) {
-    match found.get(&file.id) {
-        Some(known) if known.file_ms >= file.file_ms => {}
-        _ => {
-            found.insert(file.id.clone(), file);
-        }
-    }
-}
-
 impl Parts {
     fn read_into(&self, context: &Context, id: String, harvest: &mut Harvest) {
         let hook = context.hook(CLAUDE, &id);
@@ -375,7 +271,7 @@ impl Parts {
             let alone = hook.is_none() && found.live.iter().all(|l| l.live.is_none());
             let child_asks = hook.is_some_and(|h| h.view.waits.iter().any(|w| w.owner.starts_with("agent:")));
             if alone || child_asks {
-                found.children = children(&file.path, context.now);
+                found.children = children::read(&file.path, context.now);
             }
         } else if found.live.is_empty() && found.joined.is_none() && !found.foreign {
             return;
@@ -444,31 +340,4 @@ pub(super) fn read_tail(path: &Path, reader: impl Fn(&[u8], bool) -> Tail, harve
             None
         }
     }
-}
-
-/// Records of children that moved within half an hour: `SESSION/subagents/**/agent-ID.jsonl` beside the transcript.
-fn children(transcript: &Path, now: Ms) -> Vec<ChildRecord> {
-    let folder = transcript.with_extension("").join("subagents");
-    let mut children: Vec<ChildRecord> = walkdir::WalkDir::new(folder)
-        .max_depth(4)
-        .into_iter()
-        .filter_map(Result::ok)
-        .filter_map(|entry| {
-            let name = entry.file_name().to_str()?;
-            let id = name.strip_prefix("agent-")?.strip_suffix(".jsonl")?.to_owned();
-            let file_ms = files::modified_ms(&entry.metadata().ok()?);
-            if now - file_ms > CHILD_MS {
-                return None;
-            }
-            let tail = tail::file::tail(entry.path(), tail::claude::tail_of_child).ok()?;
-            Some(ChildRecord {
-                id,
-                kind: tail.kind,
-                ms: tail.ms,
-            })
-        })
-        .filter(|c| c.kind != Kind::None)
-        .collect();
-    children.sort_by(|a, b| a.id.cmp(&b.id));
-    children
 }

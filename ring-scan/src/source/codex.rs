@@ -1,17 +1,18 @@
 //! Codex: rollouts, their writer locks, children, and the word of the background server.
 
+mod holders;
+
 use super::claude::read_tail;
 use super::codex_server::{self, ServerStatus};
 use super::files::{self, RecordFile};
 use super::{Context, Found, Harvest, LiveProcess};
-use crate::liveness::Lock;
 use crate::merge::{ChildRecord, Live, Word};
 use crate::processes::{AgentProcess, Process};
+use holders::{Holders, rollout_id};
 use ring_hook::agent::{CODEX, Role};
 use ring_hook::tail::{self, Head, Kind};
 use ring_session::time::Ms;
 use std::collections::{HashMap, HashSet};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// How many records outside of the window `--all` looks into.
@@ -44,7 +45,7 @@ pub fn read(context: &Context) -> Result<Harvest, String> {
     }
     records.add_only_hooked(context, &holders);
     records.ask_server(context, &home);
-    harvest.opened = holders.without_record(&records);
+    harvest.opened = holders.without_record(|id| records.knows(id));
     records.finish(&mut harvest);
     Ok(harvest)
 }
@@ -55,99 +56,6 @@ fn processes(context: &Context) -> impl Iterator<Item = (&Process, &AgentProcess
         .iter()
         .flat_map(|p| p.of_agent(CODEX))
         .filter_map(|p| Some((p, p.agent.as_ref()?)))
-}
-
-/// Who holds which session.
-struct Holders {
-    /// By session id: the holder of its lock; 0: nobody.
-    locks: HashMap<String, u32>,
-    /// Locks can be told: an id without a lock file is held by nobody.
-    told: bool,
-    /// By session id: a process that has its rollout open, or names it by an argument.
-    open: HashMap<String, u32>,
-    /// Session processes that hold no session.
-    idle: Vec<(u32, Ms)>,
-}
-
-impl Holders {
-    fn of(context: &Context, home: &Path) -> Holders {
-        let mut open: HashMap<String, u32> = HashMap::new();
-        let mut locks = HashMap::new();
-        let kernel = context.processes.as_ref().and_then(|p| p.lock_holders.as_ref());
-        let folder = home.join("thread-writer-locks");
-        let entries = files::entries(&folder).ok().flatten();
-        let folder_there = entries.is_some();
-        let own: HashSet<u32> = processes(context).map(|(p, _)| p.pid).collect();
-        for entry in entries.into_iter().flatten() {
-            let name = entry.file_name();
-            let Some(id) = name.to_str().and_then(|n| n.strip_suffix(".lock")) else {
-                continue;
-            };
-            if let Ok(metadata) = entry.metadata() {
-                let holder = kernel
-                    .and_then(|k| k.get(&metadata.ino()))
-                    .filter(|pid| own.contains(pid));
-                locks.insert(id.to_owned(), holder.copied().unwrap_or(0));
-            }
-        }
-        for (process, agent) in processes(context) {
-            for path in &agent.open {
-                let Some(name) = path.file_name().and_then(|n| n.to_str()) else {
-                    continue;
-                };
-                if let Some(id) = name.strip_suffix(".lock") {
-                    // Where the kernel's list is not to be had, an open lock file is as good.
-                    if kernel.is_none() {
-                        locks.insert(id.to_owned(), process.pid);
-                    }
-                } else if let Some(id) = rollout_id(name) {
-                    open.entry(id.to_owned()).or_insert(process.pid);
-                }
-            }
-        }
-        let busy: HashSet<u32> = open.values().chain(locks.values()).copied().collect();
-        let idle = processes(context)
-            .filter(|(p, a)| a.role == Role::Session && !a.started_by_agent && !busy.contains(&p.pid))
-            .map(|(p, _)| (p.pid, p.start_ms))
-            .collect();
-        Holders {
-            locks,
-            told: folder_there && context.processes.is_some(),
-            open,
-            idle,
-        }
-    }
-
-    fn lock(&self, id: &str) -> Lock {
-        match self.locks.get(id) {
-            _ if !self.told => Lock::Unknown,
-            Some(0) | None => Lock::Free,
-            Some(pid) => Lock::Held(*pid),
-        }
-    }
-
-    /// Processes that hold the lock of a session that has no rollout: the person has not asked anything yet.
-    fn without_record(&self, records: &Records) -> Vec<u32> {
-        let known = |id: &String| records.sessions.contains_key(id) || records.not_sessions.contains(id);
-        let held = self.locks.iter().filter(|(_, pid)| **pid != 0);
-        held.filter(|(id, _)| !known(id)).map(|(_, pid)| *pid).collect()
-    }
-
-    fn joined(&self, id: &str) -> Option<u32> {
-        let held = self.locks.get(id).copied().filter(|pid| *pid != 0);
-        held.or_else(|| self.open.get(id).copied())
-    }
-}
-
-/// The session's id in the name of a rollout: `rollout-TIME-ID.jsonl`, the last 36 characters.
-fn rollout_id(name: &str) -> Option<&str> {
-    let stem = name.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
-    let id = stem.get(stem.len().checked_sub(36)?..)?;
-    let uuid = id.bytes().enumerate().all(|(at, b)| match at {
-        8 | 13 | 18 | 23 => b == b'-',
-        _ => b.is_ascii_hexdigit(),
-    });
-    uuid.then_some(id)
 }
 
 /// The rollouts that are looked into: those that a process or hook row names, those that moved within half an hour (a
@@ -291,7 +199,7 @@ impl Records {
     fn add_only_hooked(&mut self, context: &Context, holders: &Holders) {
         for hook in context.hooks.iter().filter(|h| h.row.agent == CODEX) {
             let id = &hook.row.session_id;
-            if !self.sessions.contains_key(id) && !self.not_sessions.contains(id) && holders.joined(id).is_some() {
+            if !self.knows(id) && holders.joined(id).is_some() {
                 self.sessions.insert(
                     id.clone(),
                     Found {
@@ -349,6 +257,10 @@ impl Records {
         }
     }
 
+    fn knows(&self, id: &str) -> bool {
+        self.sessions.contains_key(id) || self.not_sessions.iter().any(|n| n == id)
+    }
+
     fn finish(mut self, harvest: &mut Harvest) {
         for (parent, mut children) in self.children {
             children.sort_by(|a, b| a.id.cmp(&b.id));
@@ -385,20 +297,6 @@ fn takes_locks(version: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_id_stands_at_the_end_of_a_rollouts_name() {
-        let name = "rollout-2026-11-30T12-57-21-01a22c89-b7aa-7c51-aee3-61c164103a8d.jsonl";
-        assert_eq!(rollout_id(name), Some("01a22c89-b7aa-7c51-aee3-61c164103a8d"));
-        for name in [
-            "rollout-x.jsonl",
-            "rollout-.jsonl",
-            "other.jsonl",
-            "rollout-é2026-11-30T12.jsonl",
-        ] {
-            assert_eq!(rollout_id(name), None, "{name}");
-        }
-    }
 
     #[test]
     fn locks_are_taken_since_0_171() {

@@ -20,7 +20,7 @@ pub struct HookRow {
 /// All rows that can be read.
 #[derive(Debug, Default)]
 pub struct HookRows {
-    /// By key.
+    /// By agent and session id.
     pub rows: Vec<HookRow>,
     /// Files that are no rows.
     pub skipped: Vec<Finding>,
@@ -59,7 +59,9 @@ pub fn read(state: &StateDir, settings: &Settings, now: Ms) -> Result<HookRows, 
         };
         found.skipped.push(super::skipped("", format!("status/{name}"), why));
     }
-    found.rows.sort_by(|a, b| a.row.key.cmp(&b.row.key));
+    found
+        .rows
+        .sort_by(|a, b| (&a.row.agent, &a.row.session_id).cmp(&(&b.row.agent, &b.row.session_id)));
     Ok(found)
 }
 

@@ -35,16 +35,17 @@ pub struct Context {
     pub home: Option<PathBuf>,
     /// Own processes; none: the table could not be read.
     pub processes: Option<Processes>,
-    /// Hook rows.
+    /// Hook rows, by agent and session id.
     pub hooks: Vec<hook::HookRow>,
 }
 
 impl Context {
     /// The hook row of a session.
     pub fn hook(&self, agent: &str, id: &str) -> Option<&hook::HookRow> {
-        self.hooks
-            .iter()
-            .find(|h| h.row.agent == agent && h.row.session_id == id)
+        let at = self
+            .hooks
+            .binary_search_by(|h| (h.row.agent.as_str(), h.row.session_id.as_str()).cmp(&(agent, id)));
+        at.ok().and_then(|at| self.hooks.get(at))
     }
 
     /// Whether a file of this time lies in the window of what may be active.
