@@ -37,7 +37,7 @@ fn size(fd: &OwnedFd, columns: u16, rows: u16) {
 
 impl Terminal {
     fn start(columns: u16, rows: u16, command: &mut Command) -> Terminal {
-        let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&screen).unwrap();
         unlockpt(&screen).unwrap();
         size(&screen, columns, rows);
@@ -78,7 +78,7 @@ impl Terminal {
         while let Ok(n @ 1..) = self.screen.read(&mut bytes) {
             self.seen.push_str(&String::from_utf8_lossy(&bytes[..n]));
         }
-        (self.seen, self.child.wait().unwrap())
+        (std::mem::take(&mut self.seen), self.child.wait().unwrap())
     }
 
     fn signal(&self, name: &str) {
@@ -87,6 +87,13 @@ impl Terminal {
             .status()
             .unwrap();
         assert!(done.success());
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
     }
 }
 
@@ -207,4 +214,15 @@ fn a_low_terminal_shows_the_most_urgent_rows() {
     assert_eq!(status.code(), Some(0));
     assert_eq!(text.matches("🟡 idle").count(), 7, "{text:?}");
     assert!(text.contains("… 13 more"), "{text:?}");
+}
+
+#[test]
+fn a_watch_ends_with_its_terminal() {
+    let world = World::new();
+    let mut command = world.command(&["watch", "--interval", "1h"]);
+    let mut terminal = Terminal::start(80, 24, command.env("TERM", "xterm"));
+    terminal.until("ring-hook install");
+    let gone = std::mem::replace(&mut terminal.screen, File::open("/dev/null").unwrap());
+    drop(gone);
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(0));
 }

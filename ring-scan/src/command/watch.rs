@@ -55,8 +55,10 @@ pub fn run(context: &Context, args: &BoardArgs, out: &mut dyn Write) -> Result<u
     };
     watch.screen(screen::ENTER, out)?;
     let end = watch.until_end(out);
-    // whatever went wrong, the terminal is given back
-    watch.screen(screen::LEAVE, out)?;
+    if !matches!(end, Ok(Woken::ReaderGone)) {
+        // whatever went wrong, the terminal is given back; if that fails it is gone, and nobody is there to be told
+        watch.screen(screen::LEAVE, out).unwrap_or_default();
+    }
     if let Woken::Killed(signal) = end? {
         end_by(signal)?;
     }
