@@ -338,3 +338,65 @@ fn c46_an_unreadable_folder_leaves_the_other_rows_and_says_so_once() {
 fn rustix_is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|m| std::os::unix::fs::MetadataExt::uid(&m) == 0)
 }
+
+/// A background server that knows one thread, and says `flag` of it to whoever asks.
+fn serve(s: &Scene, flag: &str) -> std::thread::JoinHandle<()> {
+    use std::io::{Read, Write};
+    let socket = s.world.path("home/.codex/app-server-control/app-server-control.sock");
+    fs::create_dir_all(socket.parent().unwrap()).unwrap();
+    let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let thread = json!({"id":ID,"status":{"type":"active","activeFlags":[flag]}});
+    let answers = [
+        json!({"id":0,"result":{}}),
+        json!({"id":1,"result":{"data":[ID]}}),
+        json!({"id":2,"result":{"thread":thread}}),
+    ];
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut asked = Vec::new();
+        let mut byte = [0];
+        while !asked.ends_with(b"\r\n\r\n") {
+            stream.read_exact(&mut byte).unwrap();
+            asked.push(byte[0]);
+        }
+        let mut said =
+            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n".to_vec();
+        for answer in answers {
+            let text = answer.to_string();
+            said.extend([0x81, 126]);
+            said.extend(u16::try_from(text.len()).unwrap().to_be_bytes());
+            said.extend(text.bytes());
+        }
+        stream.write_all(&said).unwrap();
+        // until the reader has gone
+        stream.read_to_end(&mut Vec::new()).unwrap_or_default();
+    })
+}
+
+#[test]
+fn c87_what_the_server_says_of_a_thread_is_waiting_with_and_without_hooks() {
+    for (flag, kind) in [("waitingOnApproval", "permission"), ("waitingOnUserInput", "question")] {
+        let s = served(&open_turn(5000));
+        let server = serve(&s, flag);
+        let row = s.is("waiting", "live_waiting");
+        server.join().unwrap();
+        assert_eq!(row["waiting"]["kind"], kind);
+        assert_eq!(row["since_ms"], NOW - 5000);
+        assert_eq!(row["evidence"], json!(["server"]));
+
+        let s = served(&open_turn(5000));
+        let pending = json!([{"owner":"foreground","tool":"shell","tool_use_id":"","kind":"permission","detail":"shell: rm x","at_ms":NOW - 4000}]);
+        let last = json!({"event":"PermissionRequest","native":"PermissionRequest","owner":"foreground","rule":"permission_bare","source":""});
+        s.row(
+            "codex",
+            ID,
+            "working",
+            4000,
+            json!({"process":process(50, OLD, true),"last":last,"pending":pending}),
+        );
+        let server = serve(&s, flag);
+        let row = s.is("waiting", "live_waiting");
+        server.join().unwrap();
+        assert_eq!(row["waiting"]["detail"], "shell: rm x");
+    }
+}

@@ -14,7 +14,7 @@ const WINDOWS: [u64; 3] = [256 * 1024, 1024 * 1024, 4 * 1024 * 1024];
 /// # Errors
 /// What the file system says; anything but a regular file is not opened.
 pub fn head(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(HEAD);
     open(path)?.take(HEAD as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
