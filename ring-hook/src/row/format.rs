@@ -17,14 +17,26 @@ macro_rules! records {
 
         impl json::Value for $name {
             fn read(raw: &str) -> Option<Self> {
+                const NAMES: &[&str] = &[$(format::spelling!($field $($spelled)?)),*];
                 let mut record = <$name>::default();
+                // Files are written in this order, so the next name is known before it is looked at.
+                let mut next = 0;
                 json::each_member(raw, |name, value| {
-                    match name {
-                        $(format::spelling!($field $($spelled)?) => {
+                    let is_next = NAMES.get(next) == Some(&name);
+                    let place = if is_next { Some(next) } else { NAMES.iter().position(|n| *n == name) };
+                    let Some(place) = place else {
+                        record.unknown.push((name.to_owned(), value.to_owned()));
+                        return;
+                    };
+                    next = place + 1;
+                    let mut at = 0;
+                    $(
+                        if at == place {
                             record.$field = json::Value::read(value).unwrap_or_default();
-                        })*
-                        _ => record.unknown.push((name.to_owned(), value.to_owned())),
-                    }
+                        }
+                        at += 1;
+                    )*
+                    debug_assert!(at == NAMES.len());
                 })?;
                 Some(record)
             }

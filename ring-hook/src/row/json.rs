@@ -4,6 +4,7 @@
 //! that no `str` holds cost nothing and survive.
 
 use crate::json::split;
+use std::fmt::Write;
 
 /// A value of a row.
 pub trait Value: Sized + Default {
@@ -101,7 +102,8 @@ macro_rules! integers {
             }
 
             fn write(&self, out: &mut String) {
-                out.push_str(&self.to_string());
+                // writing to a String cannot fail
+                write!(out, "{self}").unwrap_or_default();
             }
         }
     )*};
@@ -127,7 +129,12 @@ impl<T: Value> Value for Vec<T> {
         if raw == "[]" {
             return Some(Vec::new());
         }
-        Some(items(raw)?.into_iter().filter_map(T::read).collect())
+        let mut found = Vec::new();
+        split::items(raw, |item| {
+            found.extend(T::read(item));
+            true
+        })?;
+        Some(found)
     }
 
     fn write(&self, out: &mut String) {
