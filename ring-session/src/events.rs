@@ -9,7 +9,9 @@ use crate::lock::Lock;
 use crate::refusal::Refusal;
 use crate::state_dir::StateDir;
 use crate::time::Ms;
-use serde::Serialize;
+use crate::transcript;
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::time::Duration;
 
 /// The file is renamed to `events.jsonl.1` when it reaches this size, in bytes. One old file is kept.
@@ -72,9 +74,85 @@ impl Line {
 /// # Errors
 /// `LOCK_TIMEOUT`, `IO`. A caller's command has succeeded all the same: the change it tells of is committed.
 pub fn append(state: &StateDir, line: &str, wait: Duration) -> Result<(), Refusal> {
+    append_all(state, std::slice::from_ref(&line), wait)
+}
+
+/// As [`append`], of several lines, each in a write of its own.
+///
+/// # Errors
+/// Those of [`append`].
+pub fn append_all(state: &StateDir, lines: &[&str], wait: Duration) -> Result<(), Refusal> {
     let _held = Lock::acquire(&state.events_lock(), wait)?;
     let path = state.events();
-    append::append(&path, line, ROTATE_BYTES).map_err(|e| Refusal::io("append to", &path, &e))
+    for line in lines {
+        append::append(&path, line, ROTATE_BYTES).map_err(|e| Refusal::io("append to", &path, &e))?;
+    }
+    Ok(())
+}
+
+/// The turns whose line of `kind` about `session` stands in the file, looked for from its end back to `since`, under the
+/// lock of the lines.
+///
+/// # Errors
+/// `LOCK_TIMEOUT`, `IO`.
+pub fn told_since(
+    state: &StateDir,
+    wait: Duration,
+    since: Ms,
+    kind: &str,
+    session: &str,
+) -> Result<HashSet<String>, Refusal> {
+    #[derive(Deserialize)]
+    struct Told {
+        #[serde(default)]
+        at_ms: Ms,
+        #[serde(default)]
+        kind: String,
+        #[serde(default)]
+        session: String,
+        #[serde(default)]
+        turn_id: String,
+    }
+    under_lock(state, wait, |newest| {
+        let mut told = HashSet::new();
+        for path in [newest.to_owned(), newest.with_extension("jsonl.1")] {
+            let size = transcript::size(&path).map_err(|e| Refusal::io("read", &path, &e))?;
+            let mut window = 64 * 1024;
+            let reached = loop {
+                let from = size.saturating_sub(window);
+                let bytes = transcript::part(&path, from, size).map_err(|e| Refusal::io("read", &path, &e))?;
+                let lines: Vec<Told> = bytes
+                    .split(|b| *b == b'\n')
+                    .filter_map(|l| serde_json::from_slice(l).ok())
+                    .collect();
+                // a clock that was set back makes later lines look older: a little further is cheap
+                let reached = lines.first().is_some_and(|l| l.at_ms < since);
+                if reached || from == 0 {
+                    let ours = |l: &&Told| l.kind == kind && l.session == session;
+                    told.extend(lines.iter().filter(ours).map(|l| l.turn_id.clone()));
+                    break reached;
+                }
+                window *= 4;
+            };
+            if reached {
+                break;
+            }
+        }
+        Ok(told)
+    })
+}
+
+/// Runs `f` while `events.lock` is held: for a writer that must look before it appends.
+///
+/// # Errors
+/// `LOCK_TIMEOUT`, `IO` of the lock, and what `f` refuses.
+pub fn under_lock<T>(
+    state: &StateDir,
+    wait: Duration,
+    f: impl FnOnce(&std::path::Path) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    let _held = Lock::acquire(&state.events_lock(), wait)?;
+    f(&state.events())
 }
 
 #[cfg(test)]

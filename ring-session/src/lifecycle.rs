@@ -121,7 +121,11 @@ impl Work {
             row_id
         });
         let execution_id = self.running_execution_of(&id);
-        let origin = if execution_id.is_some() { Origin::Execution } else { begin.origin };
+        let origin = if execution_id.is_some() {
+            Origin::Execution
+        } else {
+            begin.origin
+        };
         let (key, agent_turn) = begin.agent.unwrap_or_default();
         self.record.turn = Some(Turn {
             id: id.clone(),
@@ -138,7 +142,10 @@ impl Work {
             ..Turn::default()
         });
         let project = self.record.project.clone();
-        self.announce("turn_started", json!({"turn_id": id, "origin": origin, "project": project}));
+        self.announce(
+            "turn_started",
+            json!({"turn_id": id, "origin": origin, "project": project}),
+        );
         (id, user_row)
     }
 
@@ -171,18 +178,36 @@ impl Work {
     /// Ends the live turn as completed or with an error. `live` is what [`Work::find_turn`] said.
     pub fn end(&mut self, turn: &str, live: bool, closing: Closing, known: Option<Outcome>) -> Ended {
         if !live {
-            let status = self.record.turns.iter().rev().find(|t| t.id == turn).map(|t| t.status).or(known);
-            return Ended { ok: false, status, notification: None };
+            let status = self
+                .record
+                .turns
+                .iter()
+                .rev()
+                .find(|t| t.id == turn)
+                .map(|t| t.status)
+                .or(known);
+            return Ended {
+                ok: false,
+                status,
+                notification: None,
+            };
         }
         let outcome = closing.outcome;
         let notification = self.close(closing);
-        Ended { ok: true, status: Some(outcome), notification }
+        Ended {
+            ok: true,
+            status: Some(outcome),
+            notification,
+        }
     }
 
     /// Aborts the live turn, and what is open of proposal and execution. `behind` says what the transcript holds
     /// behind the turn's user row.
     pub fn abort(&mut self, behind: &Behind) -> Aborted {
-        let mut aborted = Aborted { kind: "none", ..Aborted::default() };
+        let mut aborted = Aborted {
+            kind: "none",
+            ..Aborted::default()
+        };
         let Some(turn) = self.record.turn.clone() else {
             aborted.interrupted = self.interrupt_all(Code::TurnAborted.as_str());
             aborted.ok = !aborted.interrupted.is_empty();
@@ -190,9 +215,8 @@ impl Work {
         };
         aborted.ok = true;
         aborted.turn = Some(turn.id.clone());
-        let answered = behind.answered
-            || turn.origin == Origin::Hook
-            || self.checkpoint.as_ref().is_some_and(Row::is_visible);
+        let answered =
+            behind.answered || turn.origin == Origin::Hook || self.checkpoint.as_ref().is_some_and(Row::is_visible);
         if answered {
             aborted.kind = "settle";
         } else {
@@ -205,14 +229,19 @@ impl Work {
             self.checkpoint = None;
         }
         aborted.interrupted = self.interrupt_of_turn(&turn.id, Code::TurnAborted.as_str());
-        self.close(Closing { outcome: Outcome::Aborted, ..Closing::default() });
+        self.close(Closing {
+            outcome: Outcome::Aborted,
+            ..Closing::default()
+        });
         aborted
     }
 
     /// Asks the owner of the live turn to end it, as completed, after the step at hand.
     pub fn stop(&mut self) -> bool {
         let now = self.now();
-        let Some(turn) = self.record.turn.as_mut() else { return false };
+        let Some(turn) = self.record.turn.as_mut() else {
+            return false;
+        };
         if turn.stop_requested_ms.is_none() {
             turn.stop_requested_ms = Some(now);
             let members = json!({"turn_id": turn.id, "origin": turn.origin, "project": self.record.project});
@@ -226,13 +255,21 @@ impl Work {
     /// # Errors
     /// `TURN_NOT_FOUND`, `CONFLICT` (`not_steerable`), `INVALID_ARGUMENT`.
     pub fn steer(&mut self, turn: &str, prompt: &str) -> Result<String, Refusal> {
-        let live = self.record.turn.as_ref().filter(|t| t.id == turn).ok_or_else(|| turn_not_found(turn))?;
+        let live = self
+            .record
+            .turn
+            .as_ref()
+            .filter(|t| t.id == turn)
+            .ok_or_else(|| turn_not_found(turn))?;
         if live.stop_requested_ms.is_some() || self.open_proposal().is_some() {
             return Err(turn_not_found(turn).with("reason", "stopping"));
         }
         if !matches!(live.origin, Origin::Begin | Origin::Queue) {
-            return Err(Refusal::new(Code::Conflict, format!("a turn of {} takes no further text", live.origin.as_str()))
-                .with("reason", "not_steerable"));
+            return Err(Refusal::new(
+                Code::Conflict,
+                format!("a turn of {} takes no further text", live.origin.as_str()),
+            )
+            .with("reason", "not_steerable"));
         }
         if prompt.trim().is_empty() {
             return Err(Refusal::new(Code::InvalidArgument, "the text is blank"));
@@ -325,7 +362,11 @@ impl Work {
     fn promote_checkpoint(&mut self, outcome: Outcome) {
         self.drop_checkpoint = true;
         if let Some(row) = self.checkpoint.take() {
-            let row = row.promoted(if outcome == Outcome::Completed { "complete" } else { "aborted" });
+            let row = row.promoted(if outcome == Outcome::Completed {
+                "complete"
+            } else {
+                "aborted"
+            });
             if row.is_visible() || outcome == Outcome::Completed {
                 self.rows.push(row);
             }
@@ -358,13 +399,17 @@ impl Work {
             let schema = crate::record::SCHEMA;
             let rest = text.strip_prefix('{').unwrap_or(&text);
             let comma = if rest == "}" { "" } else { "," };
-            self.history.push(format!("{{\"schema\":{schema},\"type\":\"{kind}\"{comma}{rest}"));
+            self.history
+                .push(format!("{{\"schema\":{schema},\"type\":\"{kind}\"{comma}{rest}"));
         }
     }
 
     /// The proposal that awaits a decision.
     pub fn open_proposal(&self) -> Option<&crate::record::Proposal> {
-        self.record.proposal.as_ref().filter(|p| p.status == ProposalStatus::Pending)
+        self.record
+            .proposal
+            .as_ref()
+            .filter(|p| p.status == ProposalStatus::Pending)
     }
 
     /// The execution that is queued or running.
@@ -376,11 +421,15 @@ impl Work {
     /// The running execution that has reserved `turn`.
     fn running_execution_of(&self, turn: &str) -> Option<String> {
         let execution = self.active_execution()?;
-        (execution.state == ExecutionState::Running && execution.turn_id.as_deref() == Some(turn)).then(|| execution.id.clone())
+        (execution.state == ExecutionState::Running && execution.turn_id.as_deref() == Some(turn))
+            .then(|| execution.id.clone())
     }
 }
 
 /// The refusal of a turn that never was, or is not the one meant.
 pub fn turn_not_found(turn: &str) -> Refusal {
-    Refusal::new(Code::TurnNotFound, format!("no such turn: {}; see `ring-session show`", text::clean(turn, 128)))
+    Refusal::new(
+        Code::TurnNotFound,
+        format!("no such turn: {}; see `ring-session show`", text::clean(turn, 128)),
+    )
 }

@@ -44,6 +44,30 @@ impl Lock {
     /// `LOCK_TIMEOUT` naming the file and, if known, its holder; `IO` if the side file cannot be opened.
     pub fn acquire(path: &Path, limit: Duration) -> Result<Lock, Refusal> {
         let file = open(path).map_err(|e| Refusal::io("open the lock", path, &e))?;
+        Lock::wait_for(file, path, limit)
+    }
+
+    /// As [`Lock::acquire`], of a side file in a directory that may be removed: nothing is made but the file itself.
+    /// None if the directory is not there, or is no longer the one that was locked.
+    ///
+    /// # Errors
+    /// Those of [`Lock::acquire`].
+    pub fn acquire_within(path: &Path, limit: Duration) -> Result<Option<Lock>, Refusal> {
+        let file = match options().open(path) {
+            Ok(file) => file,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(Refusal::io("open the lock", path, &e)),
+        };
+        let inode = file
+            .metadata()
+            .map_err(|e| Refusal::io("open the lock", path, &e))?
+            .ino();
+        let lock = Lock::wait_for(file, path, limit)?;
+        let same = std::fs::metadata(path).is_ok_and(|m| m.ino() == inode);
+        Ok(same.then_some(lock))
+    }
+
+    fn wait_for(file: File, path: &Path, limit: Duration) -> Result<Lock, Refusal> {
         let started = Instant::now();
         let mut pause = Duration::from_micros(200);
         let mut jitter = u64::from(std::process::id());
@@ -70,12 +94,13 @@ impl Lock {
     }
 }
 
+fn options() -> OpenOptions {
+    let mut o = OpenOptions::new();
+    o.read(true).write(true).create(true).truncate(false).mode(0o600);
+    o
+}
+
 fn open(path: &Path) -> io::Result<File> {
-    let options = || {
-        let mut o = OpenOptions::new();
-        o.read(true).write(true).create(true).truncate(false).mode(0o600);
-        o
-    };
     match options().open(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
             if let Some(dir) = path.parent() {

@@ -72,17 +72,30 @@ impl Work {
     /// `TURN_NOT_FOUND`, `LIMIT_EXCEEDED`.
     pub fn open_request(&mut self, opening: Opening) -> Result<Request, Refusal> {
         let live = self.record.turn.as_ref().filter(|t| t.id == opening.turn);
-        let Some(live) = live else { return Err(crate::lifecycle::turn_not_found(&opening.turn)) };
+        let Some(live) = live else {
+            return Err(crate::lifecycle::turn_not_found(&opening.turn));
+        };
         let turn_origin = live.origin;
-        if let Some(request) =
-            self.record.permissions.iter().find(|r| r.turn_id == opening.turn && r.call_id == opening.call)
+        if let Some(request) = self
+            .record
+            .permissions
+            .iter()
+            .find(|r| r.turn_id == opening.turn && r.call_id == opening.call)
         {
             return Ok(request.clone());
         }
-        let open = self.record.permissions.iter().filter(|r| r.state == RequestState::Open).count();
+        let open = self
+            .record
+            .permissions
+            .iter()
+            .filter(|r| r.state == RequestState::Open)
+            .count();
         let granted = opening.origin != Origin::Hook && self.is_granted(&opening.tool);
         if open >= OPEN_REQUESTS && !granted {
-            return Err(Refusal::new(Code::LimitExceeded, format!("{OPEN_REQUESTS} requests are open; answer one first")));
+            return Err(Refusal::new(
+                Code::LimitExceeded,
+                format!("{OPEN_REQUESTS} requests are open; answer one first"),
+            ));
         }
         let now = self.now();
         let mut request = Request {
@@ -126,19 +139,31 @@ impl Work {
     pub fn answer(&mut self, id: &str, answer: Answer) -> Result<Request, Refusal> {
         let request = self.find_request(id)?.clone();
         if request.origin == Origin::Hook && request.state == RequestState::Open {
-            return Err(Refusal::new(Code::Conflict, "this request is answered in the agent's own prompt").with("reason", "answered_in_agent"));
+            return Err(
+                Refusal::new(Code::Conflict, "this request is answered in the agent's own prompt")
+                    .with("reason", "answered_in_agent"),
+            );
         }
         if request.state == RequestState::Closed {
             return match (request.cause.as_deref(), request.decision) {
-                (Some("PERMISSION_TIMEOUT"), _) => Err(Refusal::new(Code::PermissionTimeout, "nobody answered in time; the request was denied")),
+                (Some("PERMISSION_TIMEOUT"), _) => Err(Refusal::new(
+                    Code::PermissionTimeout,
+                    "nobody answered in time; the request was denied",
+                )),
                 (_, Some(decision)) if decision == answer => Ok(request),
                 (_, decision) => {
                     let said = decision.map_or("closed", Answer::as_str);
-                    Err(Refusal::new(Code::Conflict, format!("the request was answered before: {said}")).with("decision", said))
+                    Err(
+                        Refusal::new(Code::Conflict, format!("the request was answered before: {said}"))
+                            .with("decision", said),
+                    )
                 }
             };
         }
-        if answer == Answer::AllowSession && !self.record.grants.contains(&request.tool) && self.record.grants.len() < GRANTS {
+        if answer == Answer::AllowSession
+            && !self.record.grants.contains(&request.tool)
+            && self.record.grants.len() < GRANTS
+        {
             self.record.grants.push(request.tool.clone());
         }
         self.close_request(id, answer, "user");
@@ -150,17 +175,23 @@ impl Work {
     /// # Errors
     /// `NOT_FOUND`, `AMBIGUOUS`.
     pub fn find_request(&self, id: &str) -> Result<&Request, Refusal> {
-        self.record
-            .permissions
-            .iter()
-            .find(|r| r.id == id)
-            .ok_or_else(|| Refusal::new(Code::NotFound, format!("no request {}; see `permission list`", crate::text::clean(id, 128))))
+        self.record.permissions.iter().find(|r| r.id == id).ok_or_else(|| {
+            Refusal::new(
+                Code::NotFound,
+                format!("no request {}; see `permission list`", crate::text::clean(id, 128)),
+            )
+        })
     }
 
     /// Closes an open request.
     pub fn close_request(&mut self, id: &str, decision: Answer, cause: &str) {
         let now = self.now();
-        if let Some(request) = self.record.permissions.iter_mut().find(|r| r.id == id && r.state == RequestState::Open) {
+        if let Some(request) = self
+            .record
+            .permissions
+            .iter_mut()
+            .find(|r| r.id == id && r.state == RequestState::Open)
+        {
             request.state = RequestState::Closed;
             request.decision = Some(decision);
             request.cause = Some(cause.to_owned());
@@ -174,7 +205,13 @@ impl Work {
     pub fn expire_requests(&mut self) -> bool {
         let now = self.now();
         let overdue = |r: &&Request| r.state == RequestState::Open && r.expires_ms.is_some_and(|e| now >= e);
-        let ids: Vec<String> = self.record.permissions.iter().filter(overdue).map(|r| r.id.clone()).collect();
+        let ids: Vec<String> = self
+            .record
+            .permissions
+            .iter()
+            .filter(overdue)
+            .map(|r| r.id.clone())
+            .collect();
         for id in &ids {
             self.close_request(id, Answer::Deny, Code::PermissionTimeout.as_str());
         }
@@ -183,7 +220,9 @@ impl Work {
 
     /// The line of a request that was closed.
     pub fn announce_request_closed(&mut self, id: &str) {
-        let Some(request) = self.record.permissions.iter().find(|r| r.id == id) else { return };
+        let Some(request) = self.record.permissions.iter().find(|r| r.id == id) else {
+            return;
+        };
         let origin = self.record.turn.as_ref().map_or(request.origin, |t| t.origin);
         let members = json!({"turn_id": request.turn_id, "request": request.id, "origin": origin, "project": self.record.project,
             "decision": request.decision, "cause": request.cause});
@@ -192,7 +231,12 @@ impl Work {
 
     /// Keeps the newest closed requests.
     pub fn trim_requests(&mut self) {
-        let closed = self.record.permissions.iter().filter(|r| r.state == RequestState::Closed).count();
+        let closed = self
+            .record
+            .permissions
+            .iter()
+            .filter(|r| r.state == RequestState::Closed)
+            .count();
         let mut over = closed.saturating_sub(CLOSED_REQUESTS);
         self.record.permissions.retain(|r| {
             let goes = over > 0 && r.state == RequestState::Closed;
@@ -204,6 +248,9 @@ impl Work {
     /// Whether a request of the live turn is open.
     pub fn has_open_request(&self) -> bool {
         let turn = self.record.turn.as_ref().map(|t| t.id.as_str());
-        self.record.permissions.iter().any(|r| r.state == RequestState::Open && Some(r.turn_id.as_str()) == turn)
+        self.record
+            .permissions
+            .iter()
+            .any(|r| r.state == RequestState::Open && Some(r.turn_id.as_str()) == turn)
     }
 }

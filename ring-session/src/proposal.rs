@@ -19,7 +19,9 @@ impl Work {
     /// A proposal whose time is over is expired.
     pub fn expire_proposal(&mut self) -> bool {
         let now = self.now();
-        let Some(due) = self.open_proposal().and_then(|p| p.expires_ms).filter(|e| now >= *e) else { return false };
+        let Some(due) = self.open_proposal().and_then(|p| p.expires_ms).filter(|e| now >= *e) else {
+            return false;
+        };
         self.close_proposal(ProposalStatus::Expired, Code::PlanApprovalTimeout, due, "plan_expired");
         true
     }
@@ -37,7 +39,10 @@ impl Work {
         if self.open_proposal().is_some_and(|p| p.turn_id == turn) {
             ids.extend(self.interrupt_proposal());
         }
-        if self.active_execution().is_some_and(|e| e.turn_id.as_deref() == Some(turn)) {
+        if self
+            .active_execution()
+            .is_some_and(|e| e.turn_id.as_deref() == Some(turn))
+        {
             ids.extend(self.interrupt_execution(turn_code));
         }
         ids
@@ -45,9 +50,16 @@ impl Work {
 
     /// Interrupts the open proposal.
     pub fn interrupt_proposal(&mut self) -> Vec<String> {
-        let Some(id) = self.open_proposal().map(|p| p.id.clone()) else { return Vec::new() };
+        let Some(id) = self.open_proposal().map(|p| p.id.clone()) else {
+            return Vec::new();
+        };
         let now = self.now();
-        self.close_proposal(ProposalStatus::Interrupted, Code::PlanApprovalInterrupted, now, "plan_interrupted");
+        self.close_proposal(
+            ProposalStatus::Interrupted,
+            Code::PlanApprovalInterrupted,
+            now,
+            "plan_interrupted",
+        );
         vec![id]
     }
 
@@ -58,8 +70,14 @@ impl Work {
         }
         let now = self.now();
         let plain = Code::PlanExecutionInterrupted.as_str();
-        let code = if turn_code.is_empty() || turn_code == Code::TurnAborted.as_str() { plain } else { turn_code };
-        let Some(mut proposal) = self.record.proposal.take() else { return Vec::new() };
+        let code = if turn_code.is_empty() || turn_code == Code::TurnAborted.as_str() {
+            plain
+        } else {
+            turn_code
+        };
+        let Some(mut proposal) = self.record.proposal.take() else {
+            return Vec::new();
+        };
         let mut id = String::new();
         if let Some(execution) = proposal.execution.as_mut() {
             execution.state = ExecutionState::Interrupted;
@@ -80,11 +98,18 @@ impl Work {
     /// The turn of an open proposal has ended in good order: its owner may leave, the proposal stays.
     pub fn let_go_of(&mut self, turn: &str) {
         if let Some(proposal) = self.record.proposal.as_mut().filter(|p| p.turn_id == turn) {
-            let queued = proposal.execution.as_ref().is_some_and(|e| e.state == ExecutionState::Queued);
+            let queued = proposal
+                .execution
+                .as_ref()
+                .is_some_and(|e| e.state == ExecutionState::Queued);
             if proposal.status == ProposalStatus::Pending || queued {
                 (proposal.epoch.pid, proposal.epoch.start_ticks) = (0, 0);
             }
-            if let Some(execution) = proposal.execution.as_mut().filter(|e| e.state == ExecutionState::Queued) {
+            if let Some(execution) = proposal
+                .execution
+                .as_mut()
+                .filter(|e| e.state == ExecutionState::Queued)
+            {
                 (execution.epoch.pid, execution.epoch.start_ticks) = (0, 0);
             }
         }
@@ -92,7 +117,9 @@ impl Work {
 
     fn close_proposal(&mut self, status: ProposalStatus, code: Code, closed_ms: i64, kind: &'static str) {
         let now = self.now();
-        let Some(mut proposal) = self.record.proposal.take() else { return };
+        let Some(mut proposal) = self.record.proposal.take() else {
+            return;
+        };
         proposal.status = status;
         proposal.error_code = Some(code.as_str().to_owned());
         proposal.closed_ms = Some(closed_ms);

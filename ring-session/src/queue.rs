@@ -62,16 +62,25 @@ impl Work {
                 if entry.input_hash == input_hash {
                     return Ok(entry.clone());
                 }
-                return Err(Refusal::new(Code::IdempotencyConflict, "this key was pushed with another input; use a new key")
-                    .with("entry", entry.id.as_str()));
+                return Err(Refusal::new(
+                    Code::IdempotencyConflict,
+                    "this key was pushed with another input; use a new key",
+                )
+                .with("entry", entry.id.as_str()));
             }
         }
         if let Some(id) = push.id.as_deref().filter(|id| self.knows_entry(id)) {
-            return Err(Refusal::new(Code::Conflict, format!("the entry id {id} is taken; give another one")));
+            return Err(Refusal::new(
+                Code::Conflict,
+                format!("the entry id {id} is taken; give another one"),
+            ));
         }
         if self.record.queue.entries.len() >= QUEUE {
-            return Err(Refusal::new(Code::AgentBusy, format!("the queue is full ({QUEUE} entries); take or remove one"))
-                .with("reason", "queue_full"));
+            return Err(Refusal::new(
+                Code::AgentBusy,
+                format!("the queue is full ({QUEUE} entries); take or remove one"),
+            )
+            .with("reason", "queue_full"));
         }
         if self.record.queue.entries.is_empty() {
             self.record.queue.boot.clone_from(&self.here.stamp.boot);
@@ -104,7 +113,10 @@ impl Work {
 
     /// Whether the live turn is this entry's.
     pub fn entry_is_started(&self, id: &str) -> bool {
-        self.record.turn.as_ref().is_some_and(|t| t.queue_entry.as_deref() == Some(id))
+        self.record
+            .turn
+            .as_ref()
+            .is_some_and(|t| t.queue_entry.as_deref() == Some(id))
     }
 
     /// Removes an entry; false if there is none of that id.
@@ -133,9 +145,13 @@ impl Work {
             return Err(started(id));
         }
         let lowest = self.record.queue.entries.iter().map(|e| e.position).min().unwrap_or(0);
-        let place = self.record.queue.entries.iter().position(|e| e.id == id).ok_or_else(|| {
-            Refusal::new(Code::NotFound, format!("no entry {id} in the queue; see `queue list`"))
-        })?;
+        let place = self
+            .record
+            .queue
+            .entries
+            .iter()
+            .position(|e| e.id == id)
+            .ok_or_else(|| Refusal::new(Code::NotFound, format!("no entry {id} in the queue; see `queue list`")))?;
         let mut entry = self.record.queue.entries.remove(place);
         entry.position = lowest - 1;
         self.record.queue.entries.insert(0, entry.clone());
@@ -167,10 +183,16 @@ impl Work {
             return Err(busy);
         }
         if self.record.queue.entries.is_empty() {
-            return Err(Refusal::new(Code::NotFound, "the queue is empty; fill it with `queue push`"));
+            return Err(Refusal::new(
+                Code::NotFound,
+                "the queue is empty; fill it with `queue push`",
+            ));
         }
         if self.queue_is_held() {
-            return Err(Refusal::new(Code::AgentBusy, "the queue is held; release it with `queue attach`").with("reason", "held"));
+            return Err(
+                Refusal::new(Code::AgentBusy, "the queue is held; release it with `queue attach`")
+                    .with("reason", "held"),
+            );
         }
         let entry = self.record.queue.entries.remove(0);
         self.queue_changed();
@@ -192,5 +214,9 @@ impl Work {
 }
 
 fn started(id: &str) -> Refusal {
-    Refusal::new(Code::Conflict, format!("the entry {id} has started; abort its turn instead")).with("reason", "started")
+    Refusal::new(
+        Code::Conflict,
+        format!("the entry {id} has started; abort its turn instead"),
+    )
+    .with("reason", "started")
 }

@@ -39,11 +39,20 @@ impl Work {
     /// Applies recovery; names what it did: turn, proposal, execution, queue.
     pub fn recover(&mut self, reach: Reach) -> Vec<&'static str> {
         let mut did = Vec::new();
-        if self.record.turn.as_ref().is_some_and(|t| self.is_taken(&t.epoch, reach)) {
+        if self
+            .record
+            .turn
+            .as_ref()
+            .is_some_and(|t| self.is_taken(&t.epoch, reach))
+        {
             let turn = self.record.turn.as_ref().map(|t| t.id.clone()).unwrap_or_default();
             let had = (self.open_proposal().is_some(), self.active_execution().is_some());
             self.interrupt_of_turn(&turn, Code::TurnAborted.as_str());
-            self.close(Closing { outcome: Outcome::Aborted, quiet: true, ..Closing::default() });
+            self.close(Closing {
+                outcome: Outcome::Aborted,
+                quiet: true,
+                ..Closing::default()
+            });
             did.push("turn");
             if had.0 && self.open_proposal().is_none() {
                 did.push("proposal");

@@ -58,6 +58,27 @@ pub fn set_aside(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Gives a directory that was made under a temporary name its real one, or takes one out of sight, and syncs the parent. Both are in the
+/// same parent. A directory that is there with something in it is not replaced.
+///
+/// # Errors
+/// Those of the system.
+#[allow(clippy::disallowed_methods, reason = "this is the one place that renames")]
+pub fn rename_directory(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)?;
+    File::open(folder(to))?.sync_all()
+}
+
+/// Renames a file that cannot be read to a name beside it that is free.
+///
+/// # Errors
+/// Those of the system.
+#[allow(clippy::disallowed_methods, reason = "this is the one place that renames")]
+pub fn set_aside_as(path: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(path, to)?;
+    File::open(folder(to))?.sync_all()
+}
+
 /// The file behind a chain of links, also if that file is not there yet.
 ///
 /// # Errors

@@ -100,7 +100,12 @@ impl Row {
         members.set("created_ms", &now);
         members.set("blocks", blocks);
         members.set("meta", &Object::default());
-        Row { id, role, turn_id: turn.to_owned(), members }
+        Row {
+            id,
+            role,
+            turn_id: turn.to_owned(),
+            members,
+        }
     }
 
     /// One line of a transcript as a row; none if it is no row (blank, torn, another type, no id).
@@ -115,7 +120,12 @@ impl Row {
         let id = members.get::<String>("id").filter(|i| !i.is_empty())?;
         let role = Role::from_word(&members.get::<String>("role")?)?;
         let turn_id = members.get("turn_id").unwrap_or_default();
-        Some(Row { id, role, turn_id, members })
+        Some(Row {
+            id,
+            role,
+            turn_id,
+            members,
+        })
     }
 
     /// A line that a caller wants appended: checked, completed with a type, an id and a time.
@@ -125,7 +135,10 @@ impl Row {
     pub fn given(line: &str, mint: impl Fn() -> String, now: Ms) -> Result<Row, Refusal> {
         let bad = |text: String| Refusal::new(Code::InvalidArgument, text);
         if line.len() > LINE_BYTES {
-            return Err(Refusal::new(Code::LimitExceeded, format!("a row of {} bytes; at most {LINE_BYTES}", line.len())));
+            return Err(Refusal::new(
+                Code::LimitExceeded,
+                format!("a row of {} bytes; at most {LINE_BYTES}", line.len()),
+            ));
         }
         let mut members: Object = serde_json::from_str(line).map_err(|e| bad(format!("not a JSON object: {e}")))?;
         match members.raw("type").map(|_| members.get::<String>("type")) {
@@ -146,13 +159,18 @@ impl Row {
                 members.set("id", &id);
                 id
             }
-            Some(_) => members.get::<String>("id").ok_or_else(|| bad("`id` must be a text".into()))?,
+            Some(_) => members
+                .get::<String>("id")
+                .ok_or_else(|| bad("`id` must be a text".into()))?,
         };
         if id.is_empty() {
             return Err(bad("`id` is empty".into()));
         }
         if id.len() > ID_BYTES {
-            return Err(Refusal::new(Code::LimitExceeded, format!("`id` has {} bytes; at most {ID_BYTES}", id.len())));
+            return Err(Refusal::new(
+                Code::LimitExceeded,
+                format!("`id` has {} bytes; at most {ID_BYTES}", id.len()),
+            ));
         }
         let role = members
             .get::<String>("role")
@@ -165,8 +183,9 @@ impl Row {
                 .ok_or_else(|| bad("`turn_id` must be a text".into()))?
                 .unwrap_or_default(),
         };
-        let blocks: Vec<Object> =
-            members.get("blocks").ok_or_else(|| bad("`blocks` must be a list of objects".into()))?;
+        let blocks: Vec<Object> = members
+            .get("blocks")
+            .ok_or_else(|| bad("`blocks` must be a list of objects".into()))?;
         for block in &blocks {
             check_block(block)?;
         }
@@ -180,7 +199,12 @@ impl Row {
         } else if members.get::<Object>("meta").is_none() {
             return Err(bad("`meta` must be an object".into()));
         }
-        Ok(Row { id, role, turn_id, members })
+        Ok(Row {
+            id,
+            role,
+            turn_id,
+            members,
+        })
     }
 
     /// Its line, without the newline.
@@ -244,8 +268,12 @@ impl Row {
 
     /// Its texts, a line each.
     pub fn text(&self) -> String {
-        let texts: Vec<String> =
-            self.blocks().into_iter().filter(|b| b.kind == "text").filter_map(|b| b.text).collect();
+        let texts: Vec<String> = self
+            .blocks()
+            .into_iter()
+            .filter(|b| b.kind == "text")
+            .filter_map(|b| b.text)
+            .collect();
         texts.join("\n")
     }
 
@@ -261,21 +289,24 @@ impl Row {
     /// Whether it answers a prompt in the sense of an abort: an assistant's text, thinking or tool call, or any other
     /// role's row.
     pub fn answers(&self, turn: &str) -> bool {
-        self.role != Role::Assistant || self.turn_id != turn || self.is_visible() || self.meta::<bool>("late") == Some(true)
+        self.role != Role::Assistant
+            || self.turn_id != turn
+            || self.is_visible()
+            || self.meta::<bool>("late") == Some(true)
     }
 
     /// An assistant's row of status error or aborted that shows nothing is not stored.
     pub fn is_worthless(&self) -> bool {
         let status = self.meta::<String>("status").unwrap_or_default();
-        self.role == Role::Assistant
-            && (status == "error" || status == Outcome::Aborted.as_str())
-            && !self.is_visible()
+        self.role == Role::Assistant && (status == "error" || status == Outcome::Aborted.as_str()) && !self.is_visible()
     }
 }
 
 fn check_block(block: &Object) -> Result<(), Refusal> {
     let bad = |text: &str| Err(Refusal::new(Code::InvalidArgument, text));
-    let Some(kind) = block.get::<String>("type") else { return bad("a block's `type` must be a text") };
+    let Some(kind) = block.get::<String>("type") else {
+        return bad("a block's `type` must be a text");
+    };
     match kind.as_str() {
         "text" | "thinking" if block.get::<String>("text").is_none() => bad("a text block's `text` must be a text"),
         "tool_call" if block.get::<String>("call_id").is_none() || block.get::<String>("name").is_none() => {
@@ -344,7 +375,10 @@ mod tests {
             (r#"{"role":"robot","blocks":[]}"#, Code::InvalidArgument),
             (r#"{"role":"user"}"#, Code::InvalidArgument),
             (r#"{"role":"user","blocks":[1]}"#, Code::InvalidArgument),
-            (r#"{"role":"user","blocks":[{"type":"attachment","name":"a","ref":"data:text/plain,x"}]}"#, Code::InvalidArgument),
+            (
+                r#"{"role":"user","blocks":[{"type":"attachment","name":"a","ref":"data:text/plain,x"}]}"#,
+                Code::InvalidArgument,
+            ),
             (r#"{"role":"user","blocks":[],"id":""}"#, Code::InvalidArgument),
             (r#"{"type":"note","role":"user","blocks":[]}"#, Code::InvalidArgument),
         ] {
@@ -356,7 +390,13 @@ mod tests {
 
     #[test]
     fn s27_lines_that_are_no_rows_are_none() {
-        for line in ["", "{", "5", r#"{"type":"session"}"#, r#"{"type":"message","role":"user"}"#] {
+        for line in [
+            "",
+            "{",
+            "5",
+            r#"{"type":"session"}"#,
+            r#"{"type":"message","role":"user"}"#,
+        ] {
             assert!(Row::read(line.as_bytes()).is_none(), "{line}");
         }
     }
@@ -366,6 +406,10 @@ mod tests {
         let row = given(r#"{"id":"a","turn_id":"t","role":"assistant","blocks":[{"type":"tool_call","call_id":"c","name":"Bash"},{"type":"x","call_id":"c"}]}"#).unwrap();
         let copy = renamed(&row, "b".into(), |c| format!("new-{c}"));
         assert_eq!(copy.id, "b");
-        assert!(!copy.line().contains("turn_id") && copy.line().matches("new-c").count() == 2, "{}", copy.line());
+        assert!(
+            !copy.line().contains("turn_id") && copy.line().matches("new-c").count() == 2,
+            "{}",
+            copy.line()
+        );
     }
 }

@@ -5,7 +5,7 @@
 //! `queue.rs`, `permission.rs`, `proposal.rs`, `execution.rs`, `recovery.rs`. None of them does I/O; `store.rs` reads before and
 //! writes after.
 
-use crate::process::{ProcessStat, Stamp};
+use crate::process::{Look, Stamp};
 use crate::record::Record;
 use crate::refusal::{Code, Refusal};
 use crate::row::Row;
@@ -20,13 +20,17 @@ pub struct Here {
     /// This machine and boot; pid 0.
     pub stamp: Stamp,
     /// Finds a process.
-    pub look: fn(u32) -> Option<ProcessStat>,
+    pub look: fn(u32) -> Look,
 }
 
 impl Here {
     /// The real machine at `now`.
     pub fn real(now: Ms) -> Here {
-        Here { now, stamp: Stamp::nobody(), look: crate::process::read_stat }
+        Here {
+            now,
+            stamp: Stamp::nobody(),
+            look: crate::process::look,
+        }
     }
 }
 
@@ -70,6 +74,8 @@ pub struct Work {
     pub drop_checkpoint: bool,
     /// Rows to append.
     pub rows: Vec<Row>,
+    /// Ids among them that take the place of a row that is there.
+    pub replacing: Vec<String>,
     /// What leaves the record.
     pub history: Vec<String>,
     /// The transcript is to be cut.
@@ -87,6 +93,7 @@ impl Work {
             checkpoint: None,
             drop_checkpoint: false,
             rows: Vec::new(),
+            replacing: Vec::new(),
             history: Vec::new(),
             cut: None,
             events: Vec::new(),
@@ -113,7 +120,7 @@ impl Work {
         let here = &self.here.stamp;
         stamp.pid != 0
             && (&stamp.host, &stamp.boot, stamp.pid_ns) == (&here.host, &here.boot, here.pid_ns)
-            && (self.here.look)(stamp.pid).is_some_and(|p| p.start_ticks == stamp.start_ticks && !matches!(p.state, 'Z' | 'X'))
+            && matches!((self.here.look)(stamp.pid), Look::Found(p) if p.start_ticks == stamp.start_ticks && !matches!(p.state, 'Z' | 'X'))
     }
 
     /// Notes an event line.
