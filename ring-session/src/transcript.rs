@@ -59,10 +59,8 @@ pub fn append(path: &Path, first: Option<&str>, lines: &[String]) -> io::Result<
     }
     file.write_all(&bytes)?;
     file.sync_data()?;
-    if size == 0 {
-        if let Some(dir) = path.parent() {
-            File::open(dir)?.sync_all()?;
-        }
+    if let Some(dir) = path.parent().filter(|_| size == 0) {
+        File::open(dir)?.sync_all()?;
     }
     Ok(size + bytes.len() as u64)
 }
