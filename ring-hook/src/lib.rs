@@ -16,7 +16,7 @@ pub mod facts;
 pub mod fold;
 pub mod intake;
 pub mod json;
-pub mod key;
+pub use ring_session::key;
 pub mod normalise;
 pub mod payload;
 mod pending;

@@ -13,6 +13,7 @@ use crate::text;
 use crate::time::Ms;
 use crate::transcript;
 use crate::work::Work;
+use std::cell::Cell;
 use std::fs;
 use std::io;
 
@@ -30,11 +31,11 @@ pub struct Appended {
     pub warnings: Vec<String>,
 }
 
-/// Lines of a caller as rows.
+/// Lines of a caller as rows, each with whether it brought its own id.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT`, `LIMIT_EXCEEDED`, naming the line.
-pub fn parse(input: &[u8], mint: impl Fn() -> String, now: Ms) -> Result<Vec<Row>, Refusal> {
+pub fn parse(input: &[u8], mint: impl Fn() -> String, now: Ms) -> Result<Vec<(Row, bool)>, Refusal> {
     let mut rows = Vec::new();
     for (number, line) in input.split(|b| *b == b'\n').enumerate() {
         let number = number + 1;
@@ -59,7 +60,13 @@ pub fn parse(input: &[u8], mint: impl Fn() -> String, now: Ms) -> Result<Vec<Row
                 format!("more than {ROWS} rows; append them in parts"),
             )));
         }
-        rows.push(Row::given(&String::from_utf8_lossy(line), &mint, now).map_err(named)?);
+        let minted = Cell::new(false);
+        let mint = || {
+            minted.set(true);
+            mint()
+        };
+        let row = Row::given(&String::from_utf8_lossy(line), mint, now).map_err(named)?;
+        rows.push((row, !minted.get()));
     }
     if rows.is_empty() {
         return Err(Refusal::new(
@@ -74,46 +81,34 @@ pub fn parse(input: &[u8], mint: impl Fn() -> String, now: Ms) -> Result<Vec<Row
 ///
 /// # Errors
 /// `SESSION_NOT_FOUND`, `SCHEMA_NEWER`, `LOCK_TIMEOUT`, `IO`.
-pub fn append(
-    store: &Store,
-    id: &str,
-    rows: Vec<Row>,
-    given_ids: &[bool],
-    turn: Option<&str>,
-) -> Result<Appended, Refusal> {
+pub fn append(store: &Store, id: &str, rows: Vec<(Row, bool)>, turn: Option<&str>) -> Result<Appended, Refusal> {
     let files = store.files(id);
     let _held = store.lock(id)?;
     let stored = match store.stored(id) {
         Err(e) if is_unreadable(&e) => rebuild(store, id)?,
         other => other?,
     };
-    let (appended, _) = store.update_held(&files, stored, |work, files| add(work, files, rows, given_ids, turn))?;
+    let (appended, _) = store.update_held(&files, stored, |work, files| add(work, files, rows, turn))?;
     Ok(appended)
 }
 
 /// Adds rows to a work.
-fn add(
-    work: &mut Work,
-    files: &Files,
-    rows: Vec<Row>,
-    given_ids: &[bool],
-    turn: Option<&str>,
-) -> Result<Appended, Refusal> {
+fn add(work: &mut Work, files: &Files, rows: Vec<(Row, bool)>, turn: Option<&str>) -> Result<Appended, Refusal> {
     let mut done = Appended::default();
     let path = files.transcript();
     let io = |e: io::Error| Refusal::io("read", &path, &e);
-    let mut known = if given_ids.contains(&true) {
+    let mut known = if rows.iter().any(|(_, given)| *given) {
         transcript::recent_ids(&path, work.record.transcript.bytes).map_err(io)?
     } else {
         Default::default()
     };
-    for (row, given) in rows.into_iter().zip(given_ids) {
+    for (row, given) in rows {
         let mut row = if row.turn_id.is_empty() {
             row.of_turn(turn.unwrap_or_default())
         } else {
             row
         };
-        if *given {
+        if given {
             match known.get(&row.id) {
                 Some(false) => {
                     done.skipped += 1;

@@ -1,0 +1,204 @@
+//! The command line (ring-session(1)).
+
+use crate::TOOL;
+use crate::command::{fork, hook, list, permission, queue, recover, session, transcript, turn, watch};
+use clap::{Parser, Subcommand};
+use ring_session::command_line::{self, Format, Place, Shell};
+use ring_session::output::Output;
+use ring_session::record::PermissionMode;
+use ring_session::work::Here;
+use ring_session::{Refusal, Settings, Store, exit, time};
+use std::io::Write;
+
+const EXAMPLES: &str = "\
+Examples:
+  S=$(ring-session new --title 'Fix the login')
+  echo 'fix it' | ring-session run $S -- claude -p
+  ring-session queue push $S 'then run the tests'
+  ring-session run $S --drain -- claude -p    one turn for each entry
+  ring-session show $S; ring-session transcript $S";
+
+/// Keeps sessions of coding agents: turns, queue, permissions, transcript
+#[derive(Debug, Parser)]
+#[command(name = TOOL, version, before_help = EXAMPLES, help_template = command_line::HELP)]
+pub struct Cli {
+    #[command(flatten)]
+    place: Place,
+    /// Form of what is printed: human, json or jsonl
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORM",
+        default_value = "human",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    format: Format,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List sessions, newest update first (the default)
+    List,
+    /// Make a session, print its id
+    New(session::New),
+    /// Show one session
+    Show(session::Show),
+    /// Change title, mode, permission mode or settings
+    Configure(session::Configure),
+    /// Remove a session
+    Delete(session::Delete),
+    /// Make an idle copy of a session
+    Fork(fork::Args),
+    /// Print messages
+    Transcript(transcript::Args),
+    /// Begin a turn
+    Begin(turn::Begin),
+    /// Append messages, one JSON object a line
+    Append(transcript::Append),
+    /// End a turn
+    End(turn::End),
+    /// Abort the turn, and what waits with it
+    Abort(turn::Abort),
+    /// Ask a turn to end after the step at hand
+    Stop(turn::Stop),
+    /// Add a message of yours to a live turn
+    Steer(turn::Steer),
+    /// Open, answer, list permission requests
+    Permission(permission::Args),
+    /// Prompts that wait for their turn
+    Queue(queue::Args),
+    /// Run a command as a turn: prompt in, answer out
+    Run(crate::command::run::Args),
+    /// Heal sessions whose owner died
+    Recover(recover::Args),
+    /// Print changes as they come
+    Watch(watch::Args),
+    /// A hook entry: reads what `ring-hook --emit` prints
+    Hook,
+    /// Print completions for a shell
+    Completions {
+        /// bash, zsh or fish
+        #[arg(hide_possible_values = true)]
+        shell: Shell,
+    },
+    #[command(name = "__exec", hide = true)]
+    Exec(crate::command::run::Exec),
+}
+
+/// What every command needs.
+pub struct Context<'a> {
+    /// All sessions, at the time of the call.
+    pub store: Store,
+    /// In force.
+    pub settings: Settings,
+    /// Where files are.
+    pub place: Place,
+    /// Form of the output.
+    pub format: Format,
+    /// Held back until the command has succeeded.
+    pub out: &'a mut dyn Write,
+}
+
+impl Context<'_> {
+    /// Whether the output is for a program.
+    pub fn json(&self) -> bool {
+        self.format != Format::Human
+    }
+
+    /// Prints a JSON document, or what `human` says.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn print<T: serde::Serialize>(
+        &mut self,
+        value: &T,
+        human: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    ) -> Result<(), Refusal> {
+        if self.json() {
+            serde_json::to_writer(&mut *self.out, value).map_err(std::io::Error::from)?;
+            writeln!(self.out)?;
+        } else {
+            human(self.out)?;
+        }
+        Ok(())
+    }
+
+    /// Prints a list: one document, or with jsonl an object a line.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn print_list<T: serde::Serialize>(
+        &mut self,
+        values: &[T],
+        human: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    ) -> Result<(), Refusal> {
+        if self.format == Format::Jsonl {
+            for value in values {
+                serde_json::to_writer(&mut *self.out, value).map_err(std::io::Error::from)?;
+                writeln!(self.out)?;
+            }
+            return Ok(());
+        }
+        self.print(&values, human)
+    }
+
+    /// What `inherit` means.
+    pub fn inherited(&self) -> PermissionMode {
+        PermissionMode::from_word(&self.settings.session.permission_mode).unwrap_or(PermissionMode::Ask)
+    }
+}
+
+impl Cli {
+    /// Runs the command; gives the exit status.
+    ///
+    /// # Errors
+    /// Those of the command.
+    pub fn run(self, out: &mut Output<'_>) -> Result<u8, Refusal> {
+        let here = Here::real(time::now_ms());
+        if let Some(Command::Hook) = &self.command {
+            return Ok(hook::run(&self.place, here));
+        }
+        if let Some(Command::Exec(exec)) = &self.command {
+            return crate::command::run::exec(exec);
+        }
+        let (settings, problems) = self.place.settings();
+        for problem in problems {
+            // a closed stderr leaves nobody to tell
+            writeln!(std::io::stderr(), "{TOOL}: {problem}").unwrap_or_default();
+        }
+        let mut context = Context {
+            store: Store::new(self.place.state(), here),
+            settings,
+            place: self.place,
+            format: self.format,
+            out,
+        };
+        let context = &mut context;
+        match self.command.unwrap_or(Command::List) {
+            Command::List => list::run(context)?,
+            Command::New(args) => session::new(args, context)?,
+            Command::Show(args) => session::show(&args, context)?,
+            Command::Configure(args) => session::configure(args, context)?,
+            Command::Delete(args) => session::delete(&args, context)?,
+            Command::Fork(args) => fork::run(args, context)?,
+            Command::Transcript(args) => transcript::run(&args, context)?,
+            Command::Begin(args) => turn::begin(args, context)?,
+            Command::Append(args) => transcript::append(&args, context)?,
+            Command::End(args) => turn::end(args, context)?,
+            Command::Abort(args) => turn::abort(&args, context)?,
+            Command::Stop(args) => turn::stop(&args, context)?,
+            Command::Steer(args) => turn::steer(&args, context)?,
+            Command::Permission(args) => permission::run(args, context)?,
+            Command::Queue(args) => queue::run(args, context)?,
+            Command::Run(args) => return crate::command::run::run(args, context),
+            Command::Recover(args) => recover::run(&args, context)?,
+            Command::Watch(args) => watch::run(&args, context)?,
+            Command::Completions { shell } => command_line::completions::<Cli>(shell, context.out),
+            Command::Hook | Command::Exec(_) => {}
+        }
+        Ok(exit::DONE)
+    }
+}

@@ -1,0 +1,14 @@
+//! The commands, one file a family.
+
+pub mod fork;
+pub mod hook;
+pub mod list;
+pub mod permission;
+pub mod queue;
+pub mod recover;
+pub mod run;
+pub mod session;
+pub mod table;
+pub mod transcript;
+pub mod turn;
+pub mod watch;

@@ -1,0 +1,86 @@
+//! `watch`: event lines of sessions, as they come.
+
+use crate::body::bad;
+use crate::cli::Context;
+use ring_session::events::Follower;
+use ring_session::shown;
+use ring_session::time::{self, Ms};
+use ring_session::work::Work;
+use ring_session::{Code, Refusal, command_line};
+use std::time::{Duration, Instant};
+
+/// Prints changes.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Sessions; none: all
+    id: Vec<String>,
+    /// End as soon as one is idle, or waiting
+    #[arg(long, value_name = "STATE")]
+    until: Option<String>,
+    /// Give up after this time
+    #[arg(long, value_name = "D", value_parser = command_line::span)]
+    timeout: Option<Ms>,
+}
+
+/// How often the lines are looked at; a look at a file that has not grown is one stat.
+const LOOK: Duration = Duration::from_millis(100);
+/// How often the records are looked at without a line: deaths and deadlines write none.
+const LOOK_AT_RECORDS: Duration = Duration::from_millis(500);
+
+/// Runs it.
+///
+/// # Errors
+/// `SESSION_NOT_FOUND`, `INVALID_ARGUMENT`, `TIMEOUT`, `IO`.
+pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
+    let ids = args
+        .id
+        .iter()
+        .map(|id| context.store.resolve(id))
+        .collect::<Result<Vec<_>, _>>()?;
+    let until = match args.until.as_deref() {
+        None => None,
+        Some(word @ ("idle" | "waiting")) => Some(word),
+        Some(other) => return Err(bad(format!("--until {other:?}: idle or waiting"))),
+    };
+    let path = context.store.state().events();
+    let io = |e: std::io::Error| Refusal::io("read", &path, &e);
+    let mut follower = Follower::from_now(context.store.state()).map_err(io)?;
+    let started = Instant::now();
+    let mut looked: Option<Instant> = None;
+    loop {
+        let mut came = false;
+        for event in follower.look().map_err(io)? {
+            if !event.session.is_empty() && (ids.is_empty() || ids.contains(&event.session)) {
+                writeln!(context.out, "{}", event.text)?;
+                came = true;
+            }
+        }
+        context.out.flush()?;
+        if came || looked.is_none_or(|l| l.elapsed() >= LOOK_AT_RECORDS) {
+            looked = Some(Instant::now());
+            if let Some(state) = until
+                && reached(state, &ids, context)?
+            {
+                return Ok(());
+            }
+        }
+        let left = args
+            .timeout
+            .map(|ms| Duration::from_millis(ms.unsigned_abs()).saturating_sub(started.elapsed()));
+        if left == Some(Duration::ZERO) {
+            return Err(Refusal::new(Code::Timeout, "not reached in time"));
+        }
+        std::thread::sleep(left.unwrap_or(LOOK).min(LOOK));
+    }
+}
+
+fn reached(state: &str, ids: &[String], context: &Context<'_>) -> Result<bool, Refusal> {
+    let store = context.store.at(time::now_ms());
+    let seen = match ids {
+        [] => store.see_all()?.0,
+        ids => ids.iter().map(|id| store.see(id)).collect::<Result<Vec<_>, _>>()?,
+    };
+    Ok(seen
+        .into_iter()
+        .any(|one| shown::shown(&Work::new(one.record, store.here().clone())).board == state))
+}
