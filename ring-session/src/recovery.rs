@@ -21,7 +21,7 @@ use crate::work::Work;
 pub enum Reach {
     /// Only of those proven dead.
     Dead,
-    /// Also of those that cannot be seen: another host, another namespace. Never of a turn without an owner.
+    /// Also of those that cannot be seen: another host, another namespace, or nobody named.
     Unknown,
     /// Of everybody.
     Living,
@@ -31,7 +31,7 @@ impl Work {
     fn is_taken(&self, stamp: &Stamp, reach: Reach) -> bool {
         match reach {
             Reach::Dead => self.is_dead(stamp),
-            Reach::Unknown => self.is_dead(stamp) || (stamp.pid != 0 && !self.is_alive(stamp)),
+            Reach::Unknown => !self.is_alive(stamp),
             Reach::Living => true,
         }
     }

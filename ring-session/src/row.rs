@@ -279,20 +279,21 @@ impl Row {
 
     /// Whether it shows anything: text, thinking or a tool call.
     pub fn is_visible(&self) -> bool {
-        self.blocks().iter().any(|b| match b.kind.as_str() {
-            "text" | "thinking" => b.text.as_ref().is_some_and(|t| !t.trim().is_empty()),
-            "tool_call" => true,
-            _ => false,
-        })
+        self.says() || self.blocks().iter().any(|b| b.kind == "tool_call")
     }
 
-    /// Whether it answers a prompt in the sense of an abort: an assistant's text, thinking or tool call, or any other
-    /// role's row.
+    /// Whether it says something: text or thinking.
+    fn says(&self) -> bool {
+        let says = |b: &BlockView| {
+            matches!(b.kind.as_str(), "text" | "thinking") && b.text.as_ref().is_some_and(|t| !t.trim().is_empty())
+        };
+        self.blocks().iter().any(says)
+    }
+
+    /// Whether it answers a prompt in the sense of an abort: an assistant's text or thinking, any other role's row, a row
+    /// of another turn, a late one. A call alone is none: nobody has seen its result.
     pub fn answers(&self, turn: &str) -> bool {
-        self.role != Role::Assistant
-            || self.turn_id != turn
-            || self.is_visible()
-            || self.meta::<bool>("late") == Some(true)
+        self.role != Role::Assistant || self.turn_id != turn || self.says() || self.meta::<bool>("late") == Some(true)
     }
 
     /// An assistant's row of status error or aborted that shows nothing is not stored.
