@@ -21,7 +21,7 @@
 
 use crate::events;
 use crate::lock::{self, Lock};
-use crate::record::Record;
+use crate::record::{ClosedTurn, Record};
 use crate::refusal::{Code, Refusal};
 use crate::replace::{self, Durability};
 use crate::row::Row;
@@ -29,7 +29,7 @@ use crate::state_dir::{StateDir, make_private};
 use crate::time::Ms;
 use crate::transcript;
 use crate::work::{Announcement, Here, Work};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -317,13 +317,16 @@ impl Store {
     fn commit(&self, files: &Files, stored: &Record, mut work: Work) -> Result<Record, Refusal> {
         let transcript_path = files.transcript();
         let failed = |what: &'static str, path: PathBuf| move |e: io::Error| Refusal::io(what, &path, &e);
-        if work.record == *stored && work.rows.is_empty() && work.history.is_empty() && work.cut.is_none() {
+        let is_stored = stored.revision > 0;
+        if is_stored && work.record == *stored && work.rows.is_empty() && work.history.is_empty() && work.cut.is_none()
+        {
             return Ok(work.record);
         }
-        let missing = self.missing_announcements(stored)?;
-        if !missing.is_empty() || !stored.unannounced.is_empty() {
+        let missing = self.missing_announcements(stored);
+        if missing.is_some() {
             work.record.unannounced.retain(|t| !stored.unannounced.contains(t));
         }
+        let missing = missing.unwrap_or_default();
         // 1: rows and history
         if !work.rows.is_empty() {
             let lines: Vec<String> = work.rows.iter().map(Row::line).collect();
@@ -367,37 +370,31 @@ impl Store {
 
     /// Lines of closed turns that a killed writer did not append: looked for from the end of `events.jsonl` back to
     /// the turn's end, under the lock of the lines.
-    fn missing_announcements(&self, stored: &Record) -> Result<Vec<String>, Refusal> {
-        if stored.unannounced.is_empty() {
-            return Ok(Vec::new());
-        }
+    ///
+    /// None: nobody can tell without the lock; the next writer looks again.
+    fn missing_announcements(&self, stored: &Record) -> Option<Vec<String>> {
         let turns: Vec<_> = stored
             .turns
             .iter()
             .filter(|t| stored.unannounced.contains(&t.id))
             .collect();
         let Some(oldest) = turns.iter().map(|t| t.ended_ms).min() else {
-            return Ok(Vec::new());
+            return Some(Vec::new());
         };
-        let told = events::told_since(&self.state, self.wait, oldest, "turn_ended", &stored.id);
-        // without the lock nobody can tell: the ids stay for the next writer
-        let Ok(told) = told else { return Ok(Vec::new()) };
-        Ok(turns
-            .into_iter()
-            .filter(|t| !told.contains(&t.id))
-            .map(|t| {
-                events::Line::new("turn_ended", t.ended_ms)
-                    .of_record(&stored.id, stored.revision)
-                    .with("turn_id", &t.id)
-                    .with("origin", &t.origin)
-                    .with("project", &stored.project)
-                    .with("reason", &t.status)
-                    .with("error_code", &t.error_code)
-                    .with("usage", &t.usage)
-                    .as_str()
-                    .to_owned()
-            })
-            .collect())
+        let told = events::told_since(&self.state, self.wait, oldest, "turn_ended", &stored.id).ok()?;
+        let line = |t: &&ClosedTurn| {
+            events::Line::new("turn_ended", t.ended_ms)
+                .of_record(&stored.id, stored.revision)
+                .with("turn_id", &t.id)
+                .with("origin", &t.origin)
+                .with("project", &stored.project)
+                .with("reason", &t.status)
+                .with("error_code", &t.error_code)
+                .with("usage", &t.usage)
+                .as_str()
+                .to_owned()
+        };
+        Some(turns.iter().filter(|t| !told.contains(&t.id)).map(line).collect())
     }
 
     /// Stores the newest state of the live turn's unfinished reply. The record is not changed.
@@ -446,13 +443,18 @@ impl Store {
         record.updated_ms = self.here.now;
         record.transcript.rows = rows.len() as u64;
         let lines: Vec<String> = rows.iter().map(Row::line).collect();
-        let made =
-            transcript::append(&files.transcript(), Some(&transcript::header(&record)), &lines).and_then(|bytes| {
-                record.transcript.bytes = bytes;
-                let text = serialise(&record).map_err(|e| io::Error::other(e.message))?;
-                replace::replace(&files.record(), &text, Durability::Synced)?;
-                replace::rename_directory(temp.path(), &self.files(&record.id).dir)
-            });
+        let mut make = || {
+            // here already, so that a refused command leaves every file as it was
+            File::create_new(files.lock())?.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+            if !lines.is_empty() {
+                let first = transcript::header(&record);
+                record.transcript.bytes = transcript::append(&files.transcript(), Some(&first), &lines)?;
+            }
+            let text = serialise(&record).map_err(|e| io::Error::other(e.message))?;
+            replace::replace(&files.record(), &text, Durability::Synced)?;
+            replace::rename_directory(temp.path(), &self.files(&record.id).dir)
+        };
+        let made = make();
         match made {
             Ok(()) => {
                 // it has its real name now: nothing to remove

@@ -192,7 +192,7 @@ fn carry_out(
     let echo = match context.json() {
         true => None,
         false => Some(File::from(
-            rustix::io::dup(io::stdout()).map_err(|e| internal(e.into()))?,
+            rustix::io::fcntl_dupfd_cloexec(io::stdout(), 3).map_err(|e| internal(e.into()))?,
         )),
     };
     let job = Job {
