@@ -5,6 +5,7 @@ use crate::board::{Board, Request, collect};
 use crate::format::colour::{self, Palette};
 use crate::format::words::{Lang, Markers};
 use crate::format::{Form, Look};
+pub use ring_session::columns::screen as size;
 use ring_session::command_line::{Color, Place};
 use ring_session::settings::Problem;
 use ring_session::time::now_ms;
@@ -12,9 +13,6 @@ use ring_session::{Code, Refusal, Settings, StateDir, text};
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::PathBuf;
-
-/// Columns of a terminal that does not tell them.
-const COLUMNS: usize = 80;
 
 /// See the module.
 #[derive(Debug)]
@@ -98,21 +96,6 @@ pub fn human_or_json(form: Form) -> Result<bool, Refusal> {
             Code::InvalidArgument,
             "this command prints human or json; see ring-scan --help",
         )),
-    }
-}
-
-/// Columns and lines of the terminal; without one, what `COLUMNS` says (a parent with its own screen sets it).
-pub fn size(terminal: bool) -> (Option<usize>, Option<usize>) {
-    let told = std::env::var("COLUMNS")
-        .ok()
-        .and_then(|v| v.trim().parse().ok())
-        .filter(|c| *c > 0);
-    if !terminal {
-        return (told, None);
-    }
-    match rustix::termios::tcgetwinsize(stdout()) {
-        Ok(size) if size.ws_col > 0 => (Some(size.ws_col.into()), Some(size.ws_row.into()).filter(|r| *r > 0)),
-        _ => (told.or(Some(COLUMNS)), None),
     }
 }
 

@@ -5,13 +5,16 @@ mod follow;
 pub use follow::{Event, Follower};
 
 use crate::append;
+use crate::backward::{Stretch, quoted};
 use crate::lock::Lock;
 use crate::refusal::Refusal;
 use crate::state_dir::StateDir;
 use crate::time::Ms;
 use crate::transcript;
 use serde::{Deserialize, Serialize};
+use std::cell::Cell;
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// The file is renamed to `events.jsonl.1` when it reaches this size, in bytes. One old file is kept.
@@ -116,25 +119,29 @@ pub fn told_since(
     under_lock(state, wait, |newest| {
         let mut told = HashSet::new();
         for path in [newest.to_owned(), newest.with_extension("jsonl.1")] {
-            let size = transcript::size(&path).map_err(|e| Refusal::io("read", &path, &e))?;
-            let mut window = 64 * 1024;
-            let reached = loop {
-                let from = size.saturating_sub(window);
-                let bytes = transcript::part(&path, from, size).map_err(|e| Refusal::io("read", &path, &e))?;
-                let lines: Vec<Told> = bytes
-                    .split(|b| *b == b'\n')
-                    .filter_map(|l| serde_json::from_slice(l).ok())
-                    .collect();
-                // a clock that was set back makes later lines look older: a little further is cheap
-                let reached = lines.first().is_some_and(|l| l.at_ms < since);
-                if reached || from == 0 {
-                    let ours = |l: &&Told| l.kind == kind && l.session == session;
-                    told.extend(lines.iter().filter(ours).map(|l| l.turn_id.clone()));
-                    break reached;
-                }
-                window *= 4;
+            let io = |e: std::io::Error| Refusal::io("read", &path, &e);
+            let reached = Cell::new(false);
+            let all = Stretch {
+                path: &path,
+                from: 0,
+                to: transcript::size(&path).map_err(io)?,
             };
-            if reached {
+            let look = |line: &[u8]| {
+                if let Ok(told_of) = serde_json::from_slice::<Told>(line)
+                    && told_of.kind == kind
+                    && told_of.session == session
+                {
+                    told.insert(told_of.turn_id);
+                }
+                ControlFlow::<()>::Continue(())
+            };
+            // a clock that was set back makes later lines look older: a window further is cheap
+            let enough = |first: &[u8]| {
+                reached.set(serde_json::from_slice::<Told>(first).is_ok_and(|l| l.at_ms < since));
+                reached.get()
+            };
+            all.lines_with(&quoted(session), look, enough).map_err(io)?;
+            if reached.get() {
                 break;
             }
         }

@@ -7,6 +7,8 @@
 #![warn(clippy::exit, clippy::print_stderr, clippy::print_stdout)]
 
 pub mod append;
+pub mod backward;
+pub mod columns;
 pub mod command_line;
 pub mod error_log;
 pub mod events;
@@ -37,6 +39,7 @@ pub mod settings;
 pub mod shown;
 pub mod state_dir;
 pub mod store;
+pub mod summary;
 pub mod text;
 pub mod time;
 pub mod transcript;

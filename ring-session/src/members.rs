@@ -140,13 +140,13 @@ macro_rules! members {
                     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
                         let mut record = <$name as Default>::default();
                         while let Some(name) = map.next_key::<String>()? {
-                            let raw: $crate::members::Raw = map.next_value()?;
                             match name.as_str() {
                                 $(stringify!($field) => {
-                                    record.$field = serde_json::from_str(raw.0.get())
+                                    record.$field = map
+                                        .next_value()
                                         .map_err(|e| serde::de::Error::custom(format_args!("{name}: {e}")))?;
                                 })*
-                                _ => record.unknown.put(name, raw),
+                                _ => record.unknown.put(name, map.next_value()?),
                             }
                         }
                         Ok(record)

@@ -97,11 +97,12 @@ fn add(work: &mut Work, files: &Files, rows: Vec<(Row, bool)>, turn: Option<&str
     let mut done = Appended::default();
     let path = files.transcript();
     let io = |e: io::Error| Refusal::io("read", &path, &e);
-    let mut known = if rows.iter().any(|(_, given)| *given) {
-        transcript::recent_ids(&path, work.record.transcript.bytes).map_err(io)?
-    } else {
-        Default::default()
-    };
+    let ids: Vec<&str> = rows
+        .iter()
+        .filter(|(_, given)| *given)
+        .map(|(r, _)| r.id.as_str())
+        .collect();
+    let mut known = transcript::recent(&path, work.record.transcript.bytes, &ids).map_err(io)?;
     for (row, given) in rows {
         let mut row = if row.turn_id.is_empty() {
             row.of_turn(turn.unwrap_or_default())

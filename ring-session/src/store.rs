@@ -279,14 +279,14 @@ impl Store {
         let mut work = Work::new(record, self.here.clone());
         work.checkpoint = self.checkpoint(files, &work.record);
         let found = work.refresh();
-        let before = work.clone();
+        let before = found.then(|| work.clone());
         match decide(&mut work, files) {
             Ok(value) => {
                 let record = self.commit(files, &stored, work)?;
                 Ok((value, record))
             }
             Err(refusal) => {
-                if found {
+                if let Some(before) = before {
                     self.commit(files, &stored, before)?;
                 }
                 Err(refusal)

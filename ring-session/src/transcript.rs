@@ -4,6 +4,7 @@
 //! id count once, with the last content in the first place. A file that an abort has cut in the record and not yet on
 //! disk is read as if it were cut.
 
+use crate::backward::{Stretch, quoted};
 use crate::record::Record;
 use crate::row::Row;
 use crate::state_dir::make_private;
@@ -12,11 +13,14 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 /// How far back a given id is looked for, in bytes. Older copies are left to the readers.
 pub const LOOK_BACK: u64 = 1024 * 1024;
+/// So many ids are looked for one by one.
+const SEARCHED: usize = 8;
 
 /// The first line.
 pub fn header(record: &Record) -> String {
@@ -95,9 +99,10 @@ pub fn part(path: &Path, from: u64, to: u64) -> io::Result<Vec<u8>> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         other => other?,
     };
+    let size = file.metadata()?.len().min(to).saturating_sub(from);
     file.seek(SeekFrom::Start(from))?;
-    let mut bytes = Vec::new();
-    file.take(to.saturating_sub(from)).read_to_end(&mut bytes)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+    file.take(size).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -140,16 +145,33 @@ pub fn count(bytes: &[u8]) -> u64 {
     collapse(rows(bytes)).len() as u64
 }
 
-/// Ids near the end, and whether each one's last copy is provisional.
+/// Which of `ids` stand near the end, and whether each one's last copy is provisional.
 ///
 /// # Errors
 /// Those of the system.
-pub fn recent_ids(path: &Path, size: u64) -> io::Result<HashMap<String, bool>> {
-    let bytes = part(path, size.saturating_sub(LOOK_BACK), size)?;
-    Ok(rows(&bytes)
-        .into_iter()
-        .map(|r| (r.id.clone(), r.is_provisional()))
-        .collect())
+pub fn recent(path: &Path, size: u64, ids: &[&str]) -> io::Result<HashMap<String, bool>> {
+    let near = Stretch {
+        path,
+        from: size.saturating_sub(LOOK_BACK),
+        to: size,
+    };
+    let mut found = HashMap::new();
+    // for a few ids it is cheaper to search than to read every row
+    if ids.len() > SEARCHED {
+        let rows = rows(&part(path, near.from, size)?);
+        found.extend(rows.into_iter().map(|r| (r.id.clone(), r.is_provisional())));
+        return Ok(found);
+    }
+    for id in ids {
+        let look = |line: &[u8]| match Row::read(line).filter(|r| r.id == *id) {
+            Some(row) => ControlFlow::Break(row.is_provisional()),
+            None => ControlFlow::Continue(()),
+        };
+        if let Some(provisional) = near.lines_with(&quoted(id), look, |_| false)? {
+            found.insert((*id).to_owned(), provisional);
+        }
+    }
+    Ok(found)
 }
 
 /// What stands behind a turn's user row, read from the end back to that row.
@@ -233,6 +255,34 @@ mod tests {
         let rows = rows([line("a", "1"), line("b", "2"), line("a", "3")].join("\n").as_bytes());
         let texts: Vec<String> = collapse(rows).iter().map(Row::text).collect();
         assert_eq!(texts, ["3", "2"]);
+    }
+
+    #[test]
+    fn s28_ids_near_the_end_are_found_whether_few_or_many_are_looked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("transcript.jsonl");
+        let streaming = Row::assistant("b".into(), "t", 1, "x").with_meta("status", "streaming");
+        let quoting = Row::assistant("q".into(), "t", 1, r#"{"type":"message","id":"a"}"#);
+        let far = Row::assistant("far".into(), "t", 1, &"x".repeat(LOOK_BACK as usize));
+        let lines = [
+            far.line(),
+            line("b", "1"),
+            line("a", "2"),
+            streaming.line(),
+            quoting.line(),
+        ];
+        let size = append(&path, Some("{}"), &lines).unwrap();
+        let many: Vec<String> = (0..SEARCHED).map(|n| format!("none-{n}")).collect();
+        for others in [&many[..0], &many[..]] {
+            let ids: Vec<&str> = ["a", "b", "c", "far"]
+                .into_iter()
+                .chain(others.iter().map(String::as_str))
+                .collect();
+            let found = recent(&path, size, &ids).unwrap();
+            assert_eq!(found.get("a"), Some(&false), "{others:?}");
+            assert_eq!(found.get("b"), Some(&true), "the last copy counts");
+            assert_eq!((found.get("c"), found.get("far")), (None, None));
+        }
     }
 
     #[test]

@@ -8,8 +8,9 @@ pub mod line;
 pub mod row;
 pub mod tsv;
 pub mod waybar;
-pub mod width;
 pub mod words;
+
+pub use ring_session::columns as width;
 
 use crate::board::Board;
 use clap::ValueEnum;

@@ -2,12 +2,10 @@
 
 use crate::TOOL;
 use crate::cli::Context;
-use crate::command::table;
+use crate::command::table::{self, Table};
 use ring_session::Refusal;
-use ring_session::members::Object;
-use ring_session::shown;
+use ring_session::summary::Summary;
 use ring_session::time::human_span;
-use ring_session::work::Work;
 use std::io::Write;
 
 /// Runs it.
@@ -15,7 +13,7 @@ use std::io::Write;
 /// # Errors
 /// `IO` of the directory. A record that cannot be read hides no other and is named on stderr.
 pub fn run(context: &mut Context<'_>) -> Result<(), Refusal> {
-    let (mut seen, broken) = context.store.see_all()?;
+    let (mut summaries, broken) = context.store.summaries()?;
     for refusal in broken {
         // a closed stderr leaves nobody to tell
         writeln!(
@@ -25,62 +23,41 @@ pub fn run(context: &mut Context<'_>) -> Result<(), Refusal> {
         )
         .unwrap_or_default();
     }
-    seen.sort_by(|a, b| {
-        b.record
-            .updated_ms
-            .cmp(&a.record.updated_ms)
-            .then_with(|| b.record.id.cmp(&a.record.id))
-    });
-    let ids: Vec<String> = seen.iter().map(|s| s.record.id.clone()).collect();
+    let mut ids: Vec<String> = match context.json() {
+        true => Vec::new(),
+        false => summaries.iter().map(|s| s.id.clone()).collect(),
+    };
+    ids.sort_unstable();
+    summaries.sort_by(|a, b| b.updated_ms.cmp(&a.updated_ms).then_with(|| b.id.cmp(&a.id)));
     let now = context.store.here().now;
-    let (mut objects, mut rows) = (Vec::new(), Vec::new());
-    for one in &seen {
-        let record = &one.record;
-        let shown = shown::shown(&Work::new(record.clone(), context.store.here().clone()));
-        let unread = record.notifications.iter().filter(|n| n.read_ms.is_none()).count();
-        let queued = record.queue.entries.len();
-        let all = shown::session_object(one, context.store.here(), context.inherited());
-        let mut object = Object::default();
-        for name in [
-            "id",
-            "title",
-            "agent",
-            "project",
-            "mode",
-            "permission_mode",
-            "status",
-            "planning_state",
-            "planning_kind",
-            "board",
-            "busy",
-            "last",
-        ] {
-            if let Some(value) = all.raw(name) {
-                object.put(name.to_owned(), value.clone());
-            }
-        }
-        object.set("unread", &unread);
-        object.set("queued", &queued);
-        object.set("updated_ms", &record.updated_ms);
-        objects.push(object);
-        rows.push(vec![
-            table::short(&record.id, &ids).to_owned(),
-            shown.status.to_owned(),
-            shown.last.to_owned(),
-            if queued > 0 {
-                format!("{queued} queued")
-            } else {
-                String::new()
-            },
-            if unread > 0 {
-                format!("{unread} unread")
-            } else {
-                String::new()
-            },
-            human_span(now - record.updated_ms),
-            record.agent.clone(),
-            record.title.clone(),
-        ]);
-    }
-    context.print_list(&objects, |out| table::write(out, &rows))
+    let table = Table {
+        dispensable: &[AGENT, LAST, AGE, UNREAD, QUEUED],
+        limit: table::limit(),
+    };
+    context.print_list(&summaries, |out| {
+        table.write(out, &summaries, |one| cells(one, &ids, now))
+    })
+}
+
+const LAST: usize = 2;
+const QUEUED: usize = 3;
+const UNREAD: usize = 4;
+const AGE: usize = 5;
+const AGENT: usize = 6;
+
+fn cells(one: &Summary, ids: &[String], now: i64) -> [String; 8] {
+    let some = |count: usize, what: &str| match count {
+        0 => String::new(),
+        count => format!("{count} {what}"),
+    };
+    [
+        table::short(ids, &one.id).to_owned(),
+        one.shown.status.to_owned(),
+        one.shown.last.to_owned(),
+        some(one.queued, "queued"),
+        some(one.unread, "unread"),
+        human_span(now - one.updated_ms),
+        one.agent.clone(),
+        one.title.clone(),
+    ]
 }

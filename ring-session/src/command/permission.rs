@@ -2,6 +2,7 @@
 
 use crate::body::{self, bad, within};
 use crate::cli::Context;
+use crate::command::table::{self, Table};
 use crate::command::turn::whole_turn;
 use clap::Subcommand;
 use ring_session::command_line;
@@ -10,8 +11,9 @@ use ring_session::members::Object;
 use ring_session::permission::{Opening, WAIT_MS};
 use ring_session::record::{Answer, Origin, Record, Request, RequestState};
 use ring_session::store::ambiguous;
+use ring_session::summary::Summary;
 use ring_session::time::{self, Ms};
-use ring_session::{Code, Refusal, ring, text};
+use ring_session::{Code, Refusal, Store, ring, text};
 use std::time::{Duration, Instant};
 
 /// Requests of a live turn.
@@ -183,46 +185,84 @@ fn answer(id: &str, request: &str, word: &str, context: &mut Context<'_>) -> Res
 }
 
 fn list(id: Option<&str>, context: &mut Context<'_>) -> Result<(), Refusal> {
-    let seen = match id {
-        Some(id) => vec![context.store.see(&context.store.resolve(id)?)?],
-        None => context.store.see_all()?.0,
+    let store = &context.store;
+    let sessions = match id {
+        Some(id) => vec![store.resolve(id)?],
+        None => asking(store)?,
     };
-    let mut open: Vec<(String, Request)> = Vec::new();
-    for one in seen {
-        let session = one.record.id;
+    let mut open: Vec<Asked> = Vec::new();
+    for session in sessions {
+        let record = match store.see(&session) {
+            Err(e) if id.is_none() && e.code == Code::SessionNotFound => continue, // deleted meanwhile
+            other => other?.record,
+        };
+        let mut ids: Vec<String> = record.permissions.iter().map(|r| r.id.clone()).collect();
+        ids.sort_unstable();
         open.extend(
-            one.record
+            record
                 .permissions
                 .into_iter()
                 .filter(|r| r.state == RequestState::Open)
-                .map(|r| (session.clone(), r)),
+                .map(|request| Asked {
+                    short: table::short(&ids, &request.id).to_owned(),
+                    session: session.clone(),
+                    request,
+                }),
         );
     }
-    open.sort_by(|a, b| (a.1.created_ms, &a.1.id).cmp(&(b.1.created_ms, &b.1.id)));
+    open.sort_by(|a, b| (a.request.created_ms, &a.request.id).cmp(&(b.request.created_ms, &b.request.id)));
     let objects: Vec<Object> = open
         .iter()
-        .map(|(session, request)| {
-            let text = serde_json::to_string(request).unwrap_or_default();
+        .map(|asked| {
+            let text = serde_json::to_string(&asked.request).unwrap_or_default();
             let mut object: Object = serde_json::from_str(&text).unwrap_or_default();
-            object.set("session_id", session);
+            object.set("session_id", &asked.session);
             object
         })
         .collect();
+    let limit = table::limit();
+    // whole ids for those who cut them out of a pipe, short ones where a terminal has no room for two
+    let whole = limit.is_none_or(|columns| columns >= WIDE);
+    let all = if whole { Vec::new() } else { context.store.ids()? };
+    let table = Table {
+        dispensable: &[RISK],
+        limit,
+    };
     context.print_list(&objects, |out| {
-        let rows: Vec<Vec<String>> = open
-            .iter()
-            .map(|(session, r)| {
-                vec![
-                    r.id.clone(),
-                    session.clone(),
-                    r.tool.clone(),
-                    r.risk.clone(),
-                    r.reason.clone(),
-                ]
-            })
-            .collect();
-        crate::command::table::write(out, &rows)
+        table.write(out, &open, |asked| {
+            let (request, session) = match whole {
+                true => (asked.request.id.as_str(), asked.session.as_str()),
+                false => (asked.short.as_str(), table::short(&all, &asked.session)),
+            };
+            [
+                request.to_owned(),
+                session.to_owned(),
+                asked.request.tool.clone(),
+                asked.request.risk.clone(),
+                asked.request.reason.clone(),
+            ]
+        })
     })
+}
+
+/// Place of the column of risks.
+const RISK: usize = 3;
+/// Columns that two whole ids and something behind them take.
+const WIDE: usize = 120;
+
+/// An open request.
+struct Asked {
+    session: String,
+    request: Request,
+    /// Enough of the request's id.
+    short: String,
+}
+
+/// Sessions with an open request.
+fn asking(store: &Store) -> Result<Vec<String>, Refusal> {
+    let summaries = store.summaries()?.0;
+    let asks = |s: &Summary| s.shown.status == "waiting_permission";
+    Ok(summaries.into_iter().filter(asks).map(|s| s.id).collect())
 }
 
 /// How often a waiter looks: an answer is seen at once by a person, and the look is one small file.

@@ -2,16 +2,18 @@
 
 use crate::body::{self, bad, within};
 use crate::cli::Context;
+use crate::command::table::{self, Table};
 use crate::command::turn::{check_attachments, owner, unattended};
 use clap::Subcommand;
-use ring_session::Refusal;
 use ring_session::id::{Meant, meant};
 use ring_session::queue::{CONTENT_BYTES, KEY_BYTES, PRINCIPAL_BYTES, Push};
 use ring_session::record::Record;
 use ring_session::store::{ambiguous, is_id};
 use ring_session::time::human_span;
 use ring_session::work::Work;
+use ring_session::{Refusal, text};
 use serde_json::json;
+use std::io::IsTerminal;
 
 /// Prompts that wait.
 #[derive(Debug, clap::Args)]
@@ -128,7 +130,15 @@ pub fn run(args: Args, context: &mut Context<'_>) -> Result<(), Refusal> {
                 .store
                 .update(&id, |work, _| work.next(owner, unattended(alone)))?;
             context.print(&json!({"turn": turn, "entry": entry}), |out| {
-                writeln!(out, "{turn}\n{}", entry.content)
+                writeln!(out, "{turn}")?;
+                // the next program gets the prompt as it was given, a terminal nothing that it would obey
+                match std::io::stdout().is_terminal() {
+                    true => entry
+                        .content
+                        .lines()
+                        .try_for_each(|l| writeln!(out, "{}", text::for_terminal(l))),
+                    false => writeln!(out, "{}", entry.content),
+                }
             })
         }
         Command::Hold { id } => hold(&id, true, context),
@@ -167,7 +177,7 @@ fn push(args: PushArgs, context: &mut Context<'_>) -> Result<(), Refusal> {
         content,
         attachments: args.attach,
         key: args.key.filter(|k| !k.is_empty()),
-        principal: ring_session::text::for_terminal(&args.principal),
+        principal: text::for_terminal(&args.principal),
         inherited: context.inherited(),
     };
     let (entry, _) = context.store.update(&id, |work, _| work.push(push))?;
@@ -180,25 +190,35 @@ fn list(id: &str, context: &mut Context<'_>) -> Result<(), Refusal> {
     let held = work.queue_is_held();
     let entries = &work.record.queue.entries;
     let now = work.now();
+    let mut ids: Vec<String> = entries.iter().map(|e| e.id.clone()).collect();
+    ids.sort_unstable();
+    let limit = table::limit();
+    let whole = limit.is_none_or(|columns| columns >= WIDE);
+    let table = Table {
+        dispensable: &[1, 2], // age, principal
+        limit,
+    };
     context.print(&json!({"held": held, "entries": entries}), |out| {
         if held {
             writeln!(out, "held; release with `queue attach`")?;
         }
-        let first = |text: &str| ring_session::text::clean(ring_session::text::first_line(text), 160);
-        let rows: Vec<Vec<String>> = entries
-            .iter()
-            .map(|e| {
-                vec![
-                    e.id.clone(),
-                    human_span(now - e.created_ms),
-                    e.principal.clone(),
-                    first(&e.content),
-                ]
-            })
-            .collect();
-        crate::command::table::write(out, &rows)
+        table.write(out, entries, |e| {
+            [
+                if whole {
+                    e.id.clone()
+                } else {
+                    table::short(&ids, &e.id).to_owned()
+                },
+                human_span(now - e.created_ms),
+                e.principal.clone(),
+                text::clean(text::first_line(&e.content), 160),
+            ]
+        })
     })
 }
+
+/// Columns that a whole id and something behind it take.
+const WIDE: usize = 72;
 
 fn hold(id: &str, held: bool, context: &mut Context<'_>) -> Result<(), Refusal> {
     let id = context.store.resolve(id)?;

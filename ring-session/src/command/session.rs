@@ -2,9 +2,10 @@
 
 use crate::body::{bad, within};
 use crate::cli::Context;
+use crate::command::table;
 use ring_session::record::{Mode, ModeBy, PermissionMode, Record};
 use ring_session::store::{Seen, is_id};
-use ring_session::work::Work;
+use ring_session::work::{Here, Work};
 use ring_session::{Code, Refusal, id, shown, text, transcript};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -161,57 +162,54 @@ pub fn show(args: &Show, context: &mut Context<'_>) -> Result<(), Refusal> {
     let id = context.store.resolve(&args.id)?;
     let seen = context.store.see(&id)?;
     let object = shown::session_object(&seen, context.store.here(), context.inherited());
-    let work = Work::new(seen.record.clone(), context.store.here().clone());
-    let shown = shown::shown(&work);
-    let effective = shown::effective_mode(&seen.record, context.inherited());
-    let record = seen.record;
+    let facts = facts(&seen, context.store.here(), context.inherited());
+    let id = seen.record.id;
     context.print(&object, |out| {
-        let clean = text::for_terminal;
-        writeln!(out, "{}  {}", record.id, clean(&record.title))?;
-        let last = if shown.last.is_empty() {
-            String::new()
-        } else {
-            format!(", last turn {}", shown.last)
-        };
-        writeln!(out, "status       {}{last}", shown.status)?;
-        if let Some(turn) = &record.turn {
-            writeln!(out, "turn         {} ({})", turn.id, turn.origin.as_str())?;
-        }
-        let planning = if shown.planning_state == "inactive" {
-            String::new()
-        } else {
-            format!(", {}", shown.planning_state.replace('_', " "))
-        };
-        writeln!(out, "mode         {}{planning}", record.mode.as_str())?;
-        writeln!(out, "permission   {}", effective.as_str())?;
-        if !record.agent.is_empty() {
-            writeln!(
-                out,
-                "agent        {} {}",
-                clean(&record.agent),
-                clean(&record.agent_session_id)
-            )?;
-        }
-        if let Some(project) = &record.project {
-            writeln!(out, "project      {}", clean(project))?;
-        }
-        let held = if work.queue_is_held() { ", held" } else { "" };
-        if !record.queue.entries.is_empty() || !held.is_empty() {
-            writeln!(out, "queue        {} entries{held}", record.queue.entries.len())?;
-        }
-        for request in record.permissions.iter().filter(|r| r.decision.is_none()) {
-            writeln!(
-                out,
-                "asks         {} {} {}",
-                request.id,
-                clean(&request.tool),
-                clean(&request.reason)
-            )?;
-        }
-        let unread = record.notifications.iter().filter(|n| n.read_ms.is_none()).count();
-        writeln!(out, "unread       {unread}")?;
-        writeln!(out, "messages     {}", record.transcript.rows)
+        writeln!(out, "{id}")?;
+        table::facts(out, &facts)
     })
+}
+
+/// A session for people.
+fn facts(seen: &Seen, here: &Here, inherited: PermissionMode) -> Vec<(&'static str, String)> {
+    let work = Work::new(seen.record.clone(), here.clone());
+    let shown = shown::shown(&work);
+    let record = &seen.record;
+    let some = |is: bool, text: String| if is { text } else { String::new() };
+    let last = some(!shown.last.is_empty(), format!(", last turn {}", shown.last));
+    let planning = some(
+        shown.planning_state != "inactive",
+        format!(", {}", shown.planning_state.replace('_', " ")),
+    );
+    let mut facts = vec![
+        ("title", record.title.clone()),
+        ("status", format!("{}{last}", shown.status)),
+    ];
+    if let Some(turn) = &record.turn {
+        facts.push(("turn", format!("{} ({})", turn.id, turn.origin.as_str())));
+    }
+    facts.push(("mode", format!("{}{planning}", record.mode.as_str())));
+    let effective = shown::effective_mode(record, inherited);
+    facts.push(("permission", effective.as_str().to_owned()));
+    if !record.agent.is_empty() {
+        facts.push(("agent", format!("{} {}", record.agent, record.agent_session_id)));
+    }
+    facts.extend(record.project.clone().map(|p| ("project", p)));
+    let held = work.queue_is_held();
+    if !record.queue.entries.is_empty() || held {
+        let count = record.queue.entries.len();
+        facts.push(("queue", format!("{count} queued{}", some(held, ", held".into()))));
+    }
+    let mut ids: Vec<String> = record.permissions.iter().map(|r| r.id.clone()).collect();
+    ids.sort_unstable();
+    for request in record.permissions.iter().filter(|r| r.decision.is_none()) {
+        let id = table::short(&ids, &request.id);
+        facts.push(("asks", format!("{id} {} {}", request.tool, request.reason)));
+    }
+    let unread = record.notifications.iter().filter(|n| n.read_ms.is_none()).count();
+    facts.push(("unread", unread.to_string()));
+    facts.push(("messages", record.transcript.rows.to_string()));
+    facts
 }
 
 /// Runs `configure`.

@@ -1,41 +1,111 @@
-//! Columns for people.
+//! Columns for people, within the width of their terminal.
 
+use ring_session::columns::{blanks, fit, screen, visible, width};
 use ring_session::text;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
-/// Writes rows with columns as wide as their longest cell, two blanks between; every cell is cleaned.
+/// Blanks between columns.
+const GAP: usize = 2;
+/// The last column keeps at least this much, if it has so much; others go first.
+const LAST: usize = 24;
+
+/// A table: the last column takes what is left and is cut; the others are shown whole or not at all.
+#[derive(Clone, Copy, Debug)]
+pub struct Table<'a> {
+    /// Which columns go first where the terminal is narrow.
+    pub dispensable: &'a [usize],
+    /// Columns of the terminal; none: no limit.
+    pub limit: Option<usize>,
+}
+
+/// Columns of the terminal that is printed to; none: no limit.
+pub fn limit() -> Option<usize> {
+    screen(io::stdout().is_terminal()).0
+}
+
+/// A cell as it is shown: nothing that a terminal obeys, nothing that takes no column.
+fn shown(cell: &str) -> String {
+    visible(&text::for_terminal(cell))
+}
+
+impl Table<'_> {
+    /// Writes a line for each of `rows`, whose cells come from `cells`. They are made twice, once to be measured: a long
+    /// table is never held.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write<R, const N: usize>(
+        self,
+        out: &mut dyn Write,
+        rows: &[R],
+        cells: impl Fn(&R) -> [String; N],
+    ) -> io::Result<()> {
+        let mut widths = [0; N];
+        for row in rows {
+            for (widest, cell) in widths.iter_mut().zip(cells(row)) {
+                *widest = width(&shown(&cell)).max(*widest);
+            }
+        }
+        self.narrow(&mut widths);
+        for row in rows {
+            let mut line = String::new();
+            let mut owed = 0;
+            for (columns, cell) in widths.iter().zip(cells(row)).filter(|(w, _)| **w > 0) {
+                let cell = fit(&shown(&cell), *columns);
+                if !cell.is_empty() {
+                    // blanks are owed until something follows, so no line ends in any
+                    line.extend(std::iter::repeat_n(' ', owed));
+                    line.push_str(&cell);
+                    owed = 0;
+                }
+                owed += blanks(&cell, *columns).len() + GAP;
+            }
+            writeln!(out, "{line}")?;
+        }
+        Ok(())
+    }
+
+    /// Takes away columns, and of the last one what is too much.
+    fn narrow(self, widths: &mut [usize]) {
+        let Some(limit) = self.limit else { return };
+        let Some((last, others)) = widths.split_last_mut() else {
+            return;
+        };
+        let taken = |others: &[usize]| others.iter().filter(|w| **w > 0).map(|w| w + GAP).sum::<usize>();
+        for column in self.dispensable {
+            if taken(others) + (*last).min(LAST) <= limit {
+                break;
+            }
+            if let Some(width) = others.get_mut(*column) {
+                *width = 0;
+            }
+        }
+        *last = (*last).min(limit.saturating_sub(taken(others)));
+    }
+}
+
+/// Writes lines of a name and a text, the texts below each other; a longer text is cut at the end of the terminal's line.
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write(out: &mut dyn Write, rows: &[Vec<String>]) -> io::Result<()> {
-    let rows: Vec<Vec<String>> = rows
-        .iter()
-        .map(|r| r.iter().map(|c| text::for_terminal(c)).collect())
-        .collect();
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        rows.iter()
-            .filter_map(|r| r.get(column))
-            .map(|c| c.chars().count())
-            .max()
-            .unwrap_or(0)
+pub fn facts(out: &mut dyn Write, facts: &[(&str, String)]) -> io::Result<()> {
+    let table = Table {
+        dispensable: &[],
+        limit: limit(),
     };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    for row in &rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            line.push_str(cell);
-            line.extend(std::iter::repeat_n(' ', width - cell.chars().count() + 2));
-        }
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
+    table.write(out, facts, |(name, text)| [(*name).to_owned(), text.clone()])
 }
 
-/// The shortest beginning of an id, of 8 characters or more, that no other id shares.
-pub fn short<'a>(id: &'a str, all: &[String]) -> &'a str {
-    let shared = |other: &str| id.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-    let longest = all.iter().filter(|o| *o != id).map(|o| shared(o)).max().unwrap_or(0);
+/// How many bytes of each id, sorted, are enough to name it: the shortest beginning, of 8 or more, that no other shares.
+pub fn short<'a>(sorted: &'a [String], id: &'a str) -> &'a str {
+    let shared = |other: Option<&String>| {
+        let other = other.map_or("", String::as_str);
+        id.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count()
+    };
+    let place = sorted.partition_point(|other| other.as_str() < id);
+    let next = place + usize::from(sorted.get(place).is_some_and(|other| other == id));
+    let before = place.checked_sub(1).and_then(|p| sorted.get(p));
+    let longest = shared(before).max(shared(sorted.get(next)));
     id.get(..(longest + 1).max(8)).unwrap_or(id)
 }
 
@@ -43,26 +113,63 @@ pub fn short<'a>(id: &'a str, all: &[String]) -> &'a str {
 mod tests {
     use super::*;
 
+    fn print<const N: usize>(limit: Option<usize>, dispensable: &[usize], rows: &[[&str; N]]) -> String {
+        let mut out = Vec::new();
+        Table { dispensable, limit }
+            .write(&mut out, rows, |row| row.map(str::to_owned))
+            .unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
     #[test]
     fn s79_the_short_id_is_unique_and_has_eight_characters() {
-        let all = [
+        let mut all = [
             "aaaaaaaaaa-1".to_owned(),
             "aaaaaaaaaa-2".into(),
             "bbbbbbbbbbbb".into(),
             "abc".into(),
         ];
-        let short: Vec<&str> = all.iter().map(|id| short(id, &all)).collect();
-        assert_eq!(short, ["aaaaaaaaaa-1", "aaaaaaaaaa-2", "bbbbbbbb", "abc"]);
+        all.sort();
+        let short: Vec<&str> = all.iter().map(|id| short(&all, id)).collect();
+        assert_eq!(short, ["aaaaaaaaaa-1", "aaaaaaaaaa-2", "abc", "bbbbbbbb"]);
     }
 
     #[test]
     fn s81_cells_are_cleaned_and_columns_stand_in_line() {
-        let mut out = Vec::new();
-        write(
-            &mut out,
-            &[vec!["a\u{1b}[31m".into(), "b".into()], vec!["ccc".into(), "d\n".into()]],
-        )
-        .unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "a    b\nccc  d\n");
+        assert_eq!(
+            print(None, &[], &[["a\u{1b}[31m", "b"], ["ccc", "d\n"]]),
+            "a    b\nccc  d\n"
+        );
+        assert_eq!(
+            print(None, &[], &[["\u{202e}日本", "x"], ["a\u{200b}", "y"]]),
+            "日本  x\na     y\n"
+        );
+    }
+
+    #[test]
+    fn a_column_without_a_cell_takes_no_room_and_no_line_ends_in_blanks() {
+        assert_eq!(print(None, &[], &[["a", "", "b"], ["c", "", ""]]), "a  b\nc\n");
+        assert_eq!(print::<2>(Some(10), &[], &[]), "");
+    }
+
+    #[test]
+    fn on_a_narrow_terminal_the_last_column_is_cut_and_others_go_in_their_order() {
+        let row = ["0123456789", "running", "3m", "a title that is quite long, and goes on"];
+        assert_eq!(
+            print(Some(60), &[1, 2], &[row]).trim_end(),
+            "0123456789  running  3m  a title that is quite long, and go…"
+        );
+        assert_eq!(
+            print(Some(40), &[1, 2], &[row]).trim_end(),
+            "0123456789  3m  a title that is quite l…"
+        );
+        assert_eq!(
+            print(Some(30), &[1, 2], &[row]).trim_end(),
+            "0123456789  a title that is q…"
+        );
+        for limit in 1..60 {
+            let line = print(Some(limit), &[1, 2], &[["01", "日本語", "x", "日本語日本語日本語"]]);
+            assert!(width(line.trim_end()) <= limit.max(4), "{limit}: {line}");
+        }
     }
 }

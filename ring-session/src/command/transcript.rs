@@ -82,7 +82,7 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
         for row in &shown {
             writeln!(out, "{}:", row.role.as_str())?;
             for line in human(row).lines() {
-                writeln!(out, "  {}", text::for_terminal(line))?;
+                writeln!(out, "{}", indented(line).trim_end())?;
             }
         }
         Ok(())
@@ -103,6 +103,19 @@ fn human(row: &Row) -> String {
         }
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A line made harmless, two blanks further in, with the blanks it begins with: they are the shape of a program's text.
+fn indented(line: &str) -> String {
+    let deep: usize = line
+        .chars()
+        .map_while(|c| match c {
+            ' ' => Some(1),
+            '\t' => Some(4),
+            _ => None,
+        })
+        .sum();
+    format!("{}{}", " ".repeat(2 + deep.min(80)), text::for_terminal(line))
 }
 
 /// Runs `append`.

@@ -151,16 +151,11 @@ pub fn whole_turn(given: &str, record: &Record, files: &Files) -> Result<(String
         Meant::Nobody => {}
     }
     let path = files.history();
-    let old = history::read(&path, "turn", record).map_err(|e| Refusal::io("read", &path, &e))?;
-    let ids: Vec<String> = old.iter().filter_map(|o| o.get("id")).collect();
-    match meant(given, ids.iter().map(String::as_str)) {
+    let old = history::beginning_with(&path, "turn", record, given).map_err(|e| Refusal::io("read", &path, &e))?;
+    match meant(given, old.iter().map(|(id, _)| id.as_str())) {
         Meant::One(id) => {
-            let status = old
-                .iter()
-                .rev()
-                .find(|o| o.get::<String>("id").as_deref() == Some(id))
-                .and_then(|o| o.get("status"));
-            Ok((id.to_owned(), true, status))
+            let object = old.iter().find(|(other, _)| other == id).map(|(_, o)| o);
+            Ok((id.to_owned(), true, object.and_then(|o| o.get("status"))))
         }
         Meant::Several(candidates) => Err(ambiguous(given, &candidates)),
         Meant::Nobody => Ok((given.to_owned(), false, None)),

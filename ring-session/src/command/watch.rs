@@ -6,7 +6,7 @@ use ring_session::events::Follower;
 use ring_session::shown;
 use ring_session::time::{self, Ms};
 use ring_session::work::Work;
-use ring_session::{Code, Refusal, command_line};
+use ring_session::{Code, Refusal, command_line, text};
 use std::time::{Duration, Instant};
 
 /// Prints changes.
@@ -51,7 +51,8 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
         let mut came = false;
         for event in follower.look().map_err(io)? {
             if !event.session.is_empty() && (ids.is_empty() || ids.contains(&event.session)) {
-                writeln!(context.out, "{}", event.text)?;
+                // a project's name may hold what a terminal obeys
+                writeln!(context.out, "{}", text::inert_json(event.text))?;
                 came = true;
             }
         }
@@ -76,11 +77,14 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
 
 fn reached(state: &str, ids: &[String], context: &Context<'_>) -> Result<bool, Refusal> {
     let store = context.store.at(time::now_ms());
-    let seen = match ids {
-        [] => store.see_all()?.0,
-        ids => ids.iter().map(|id| store.see(id)).collect::<Result<Vec<_>, _>>()?,
-    };
-    Ok(seen
-        .into_iter()
-        .any(|one| shown::shown(&Work::new(one.record, store.here().clone())).board == state))
+    if ids.is_empty() {
+        return Ok(store.summaries()?.0.iter().any(|one| one.shown.board == state));
+    }
+    for id in ids {
+        let seen = store.see(id)?;
+        if shown::shown(&Work::new(seen.record, store.here().clone())).board == state {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

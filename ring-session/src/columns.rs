@@ -1,7 +1,27 @@
 //! Texts in terminal columns: how wide they are, and how they are cut and padded without tearing a character.
 
-use ring_session::text::{CUT, joins_previous};
+use crate::text::{CUT, joins_previous};
+use std::io::stdout;
 use unicode_width::UnicodeWidthStr;
+
+/// Columns of a terminal that does not tell them.
+const COLUMNS: usize = 80;
+
+/// Columns and lines of the terminal on stdout; without one, what `COLUMNS` says (a parent with its own screen sets it).
+/// None: there is no limit.
+pub fn screen(terminal: bool) -> (Option<usize>, Option<usize>) {
+    let told = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|v| v.trim().parse().ok())
+        .filter(|c| *c > 0);
+    if !terminal {
+        return (told, None);
+    }
+    match rustix::termios::tcgetwinsize(stdout()) {
+        Ok(size) if size.ws_col > 0 => (Some(size.ws_col.into()), Some(size.ws_row.into()).filter(|r| *r > 0)),
+        _ => (told.or(Some(COLUMNS)), None),
+    }
+}
 
 /// Columns that a text takes.
 pub fn width(text: &str) -> usize {
