@@ -6,7 +6,7 @@ use crate::join;
 use crate::merge::{self, Facts, Hook};
 use crate::processes::{self, Processes};
 use crate::shown;
-use crate::source::{self, Context, Harvest, claude, codex, hook};
+use crate::source::{self, Context, Harvest, claude, codex, hook, session as records};
 use crate::tmux::Tmux;
 use ring_hook::agent::{CLAUDE, CODEX};
 use ring_session::time::{Ms, now_ms};
@@ -87,6 +87,19 @@ fn read(
     } else {
         sources.push(off("hook"));
     }
+    let mut sessions = records::Records::default();
+    if on("session") {
+        let state = state.clone();
+        let (read, mut source) = source::begin("session", move || records::read(&state, now)).finish();
+        if read.absent {
+            source.state = "absent".into();
+        }
+        findings.extend(read.skipped.iter().cloned());
+        sessions = read;
+        sources.push(source);
+    } else {
+        sources.push(off("session"));
+    }
     let (processes, process_source) = read_processes();
     let context = Arc::new(Context {
         now,
@@ -95,6 +108,7 @@ fn read(
         home: state_dir::home(),
         processes,
         hooks: hooks.rows,
+        records: sessions.found,
     });
     type Reader = fn(&Context) -> Result<Harvest, String>;
     let readers: [(&'static str, Reader); 2] = [(CLAUDE_SOURCE, claude::read), (CODEX_SOURCE, codex::read)];
@@ -190,7 +204,7 @@ impl Entry<'_> {
             }),
             live: self.live.as_ref().and_then(|l| l.live.as_ref()),
             tail: self.found.and_then(|f| f.tail.as_ref()),
-            record: None,
+            record: self.record.map(|r| &r.record),
             children: self.found.map_or(&[], |f| &f.children),
             verdict: self.verdict,
             server: self.server,

@@ -4,6 +4,7 @@ use crate::liveness::Verdict;
 use crate::merge::{Terminal, Word, turn_started_ms};
 use crate::processes::Process;
 use crate::source::hook::HookRow;
+use crate::source::session::SessionRecord;
 use crate::source::{Context, Found, LiveProcess};
 use ring_hook::agent::Role;
 use ring_session::time::Ms;
@@ -22,6 +23,8 @@ pub struct Entry<'a> {
     pub hook: Option<&'a HookRow>,
     /// What the agent's own files say.
     pub found: Option<&'a Found>,
+    /// The record of ring-session.
+    pub record: Option<&'a SessionRecord>,
     /// The live record that speaks for this row.
     pub live: Option<LiveProcess>,
     /// Its process; 0: none is known.
@@ -63,7 +66,7 @@ impl<'a> Entry<'a> {
     pub fn kind(&self) -> &'static str {
         match (self.hook, self.found) {
             _ if self.is_background() => "background",
-            (None, None) => "process",
+            (None, None) if self.record.is_none() => "process",
             _ => "foreground",
         }
     }

@@ -60,6 +60,22 @@ fn sessions<'a>(context: &'a Context, harvests: &'a [Harvest]) -> Vec<Entry<'a>>
             ..Entry::default()
         });
     }
+    for record in &context.records {
+        let same = |e: &&mut Entry| e.agent == record.agent && e.session_id == record.session_id;
+        match entries.iter_mut().find(same) {
+            Some(entry) => entry.record = Some(record),
+            // What only a hook entry wrote down is off the board with its row, unless somebody is asked.
+            None if record.record.of_hook && record.record.open.is_empty() => {}
+            None => entries.push(Entry {
+                key: record.key.clone(),
+                agent: record.agent.clone(),
+                session_id: record.session_id.clone(),
+                record: Some(record),
+                title: record.title.clone(),
+                ..Entry::default()
+            }),
+        }
+    }
     entries.sort_by(|a, b| a.key.cmp(&b.key));
     entries
 }
@@ -71,9 +87,19 @@ fn judge(context: &Context, entries: &mut [Entry], claimed: &mut HashSet<u32>) {
     for entry in entries.iter_mut() {
         choose_live(entry);
         let known = known(entry, table, false);
-        entry.verdict = verdict(&known, &here);
+        entry.verdict = match entry.record {
+            Some(record) if entry.hook.is_none() && entry.found.is_none() => match record.owner {
+                Some(_) => Verdict::Alive,
+                None => Verdict::Unknown,
+            },
+            _ => verdict(&known, &here),
+        };
         let recorded = entry.recorded();
-        entry.pid = known.joined.or(recorded.map(|p| p.pid)).unwrap_or(0);
+        let owner = entry
+            .record
+            .filter(|_| entry.hook.is_none() && entry.found.is_none())
+            .and_then(|r| r.owner);
+        entry.pid = known.joined.or(recorded.map(|p| p.pid)).or(owner).unwrap_or(0);
         entry.server = match known.joined {
             Some(pid) => table.is_some_and(|t| is_server(t, pid)),
             None => recorded.is_some_and(|p| p.server),

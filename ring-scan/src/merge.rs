@@ -11,7 +11,7 @@
 //! a transcript for WAITING. A wait stands only where H, L or S says so in words.
 
 mod case;
-mod facts;
+pub mod facts;
 
 use crate::board::{Tried, Waiting};
 use crate::liveness::Verdict;
@@ -105,11 +105,12 @@ pub fn merge(facts: &Facts) -> Option<Outcome> {
 // ---- the rules, in the order of the table ----
 
 fn session_wait(case: &Case) -> Answer {
-    let Some(open) = case.facts.record.and_then(|r| r.open.as_ref()) else {
+    let all = case.facts.record.map_or(&[][..], |r| &r.open);
+    let Some(open) = all.first() else {
         return no("no open proposal or request in a record");
     };
     Yes(Decided {
-        waits: vec![open.clone()],
+        waits: all.to_vec(),
         ..decided(
             "waiting",
             open.since_ms,

@@ -35,6 +35,10 @@ pub fn session(entry: &Entry, outcome: Outcome, context: &Context, tmux: &mut Tm
         cwd if cwd.is_empty() => text::clean(of_process.as_deref().unwrap_or_default(), 4096),
         cwd => cwd,
     };
+    let cwd = match entry.record {
+        Some(record) if cwd.is_empty() => text::clean(&record.project, 4096),
+        _ => cwd,
+    };
     let origin_cwd = [row.map(|r| &r.origin_cwd), found.map(|f| &f.origin_cwd)]
         .into_iter()
         .flatten()
@@ -84,6 +88,7 @@ pub fn session(entry: &Entry, outcome: Outcome, context: &Context, tmux: &mut Tm
             state: entry.verdict.name().into(),
         },
         sources: sources(entry),
+        record: entry.record.map_or_else(String::new, |r| r.record.id.clone()),
         rule: outcome.rule.into(),
         evidence: outcome.evidence,
         hook_stale: outcome.hook_stale,
@@ -170,6 +175,9 @@ fn sources(entry: &Entry) -> Vec<String> {
     }
     if entry.found.is_some() {
         sources.push(source_of(&entry.agent).to_owned());
+    }
+    if entry.record.is_some() {
+        sources.push("session".to_owned());
     }
     if sources.is_empty() {
         sources.push("process".to_owned());

@@ -60,8 +60,8 @@ pub struct ChildRecord {
 pub struct Record {
     /// Its id.
     pub id: String,
-    /// An open proposal or request that counts (not of origin hook, its turn's epoch not dead).
-    pub open: Option<Waiting>,
+    /// Open proposals and requests that count (not of origin hook, their turn's owner not dead), oldest first.
+    pub open: Vec<Waiting>,
     /// What its turn does: working or idle.
     pub board: String,
     /// Last change.

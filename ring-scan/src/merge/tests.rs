@@ -607,14 +607,14 @@ fn c67_an_open_proposal_waits_even_when_the_process_is_gone() {
     let mut scene = scene().row(row(MIN)).verdict(Verdict::Gone);
     scene.record = Some(Record {
         id: "r".into(),
-        open: Some(Waiting {
+        open: vec![Waiting {
             id: "p".into(),
             kind: "plan".into(),
             detail: "the title".into(),
             owner: "foreground".into(),
             since_ms: NOW - 5000,
             ..Waiting::default()
-        }),
+        }],
         board: "idle".into(),
         updated_ms: NOW - 5000,
         of_hook: true,

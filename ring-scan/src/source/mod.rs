@@ -5,6 +5,7 @@ pub mod codex;
 pub mod codex_server;
 mod files;
 pub mod hook;
+pub mod session;
 mod websocket;
 
 use crate::board::{Finding, Source};
@@ -37,6 +38,8 @@ pub struct Context {
     pub processes: Option<Processes>,
     /// Hook rows, by agent and session id.
     pub hooks: Vec<hook::HookRow>,
+    /// Records of ring-session.
+    pub records: Vec<session::SessionRecord>,
 }
 
 impl Context {
