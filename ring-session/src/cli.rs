@@ -31,7 +31,8 @@ pub struct Cli {
         value_name = "FORM",
         default_value = "human",
         hide_default_value = true,
-        hide_possible_values = true
+        hide_possible_values = true,
+        display_order = command_line::LAST
     )]
     format: Format,
     #[command(subcommand)]

@@ -51,14 +51,29 @@ use std::process::ExitCode;
 /// options, none on their values, keep `-h` and `--help` the same and on one screen.
 pub const HELP: &str = "{about}\n\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
+/// Place in `--help` of options that every command has: behind its own.
+pub const LAST: usize = 900;
+
 /// The two options that say where files are.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Place {
     /// Folder of the state [default: $RING_STATE_DIR, ~/.local/state/ring]
-    #[arg(long, global = true, value_name = "DIR", hide_default_value = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        hide_default_value = true,
+        display_order = LAST
+    )]
     pub state_dir: Option<PathBuf>,
     /// Settings file [default: $RING_CONFIG, ~/.config/ring/config.toml]
-    #[arg(long, global = true, value_name = "FILE", hide_default_value = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        hide_default_value = true,
+        display_order = LAST
+    )]
     pub config: Option<PathBuf>,
 }
 

@@ -18,7 +18,8 @@ impl Home {
         let home = Home(tempfile::tempdir().unwrap());
         let agent = home.path("bin/claude");
         fs::create_dir_all(agent.parent().unwrap()).unwrap();
-        let script = "#!/bin/sh\nprompt=$(cat)\necho \"answer to: $prompt\"\ncase $prompt in *please?fail*) exit 3;; esac\n";
+        let script =
+            "#!/bin/sh\nprompt=$(cat)\necho \"answer to: $prompt\"\ncase $prompt in *please?fail*) exit 3;; esac\n";
         fs::write(&agent, script).unwrap();
         fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
         home

@@ -31,11 +31,13 @@ pub fn run(context: &mut Context<'_>) -> Result<(), Refusal> {
     summaries.sort_by(|a, b| b.updated_ms.cmp(&a.updated_ms).then_with(|| b.id.cmp(&a.id)));
     let now = context.store.here().now;
     let table = Table {
+        cuttable: &[AGENT],
         dispensable: &[AGENT, LAST, AGE, UNREAD, QUEUED],
         limit: table::limit(),
     };
+    let narrow = table.limit.is_some_and(|columns| columns < NARROW);
     context.print_list(&summaries, |out| {
-        table.write(out, &summaries, |one| cells(one, &ids, now))
+        table.write(out, &summaries, |one| cells(one, status(one, narrow), &ids, now))
     })
 }
 
@@ -45,14 +47,26 @@ const UNREAD: usize = 4;
 const AGE: usize = 5;
 const AGENT: usize = 6;
 
-fn cells(one: &Summary, ids: &[String], now: i64) -> [String; 8] {
+/// Below so many columns a word is enough.
+const NARROW: usize = 60;
+
+/// What it does, or whom it waits for.
+fn status(one: &Summary, narrow: bool) -> &'static str {
+    match one.shown.planning_state {
+        _ if narrow => one.shown.board,
+        waits @ "awaiting_approval" => waits,
+        _ => one.shown.status,
+    }
+}
+
+fn cells(one: &Summary, status: &str, ids: &[String], now: i64) -> [String; 8] {
     let some = |count: usize, what: &str| match count {
         0 => String::new(),
         count => format!("{count} {what}"),
     };
     [
         table::short(ids, &one.id).to_owned(),
-        one.shown.status.to_owned(),
+        status.to_owned(),
         one.shown.last.to_owned(),
         some(one.queued, "queued"),
         some(one.unread, "unread"),

@@ -225,6 +225,7 @@ fn list(id: Option<&str>, context: &mut Context<'_>) -> Result<(), Refusal> {
     let whole = limit.is_none_or(|columns| columns >= WIDE);
     let all = if whole { Vec::new() } else { context.store.ids()? };
     let table = Table {
+        cuttable: &[TOOL],
         dispensable: &[RISK],
         limit,
     };
@@ -234,9 +235,10 @@ fn list(id: Option<&str>, context: &mut Context<'_>) -> Result<(), Refusal> {
                 true => (asked.request.id.as_str(), asked.session.as_str()),
                 false => (asked.short.as_str(), table::short(&all, &asked.session)),
             };
+            // in the order in which `answer` takes them
             [
-                request.to_owned(),
                 session.to_owned(),
+                request.to_owned(),
                 asked.request.tool.clone(),
                 asked.request.risk.clone(),
                 asked.request.reason.clone(),
@@ -245,7 +247,8 @@ fn list(id: Option<&str>, context: &mut Context<'_>) -> Result<(), Refusal> {
     })
 }
 
-/// Place of the column of risks.
+/// Places of the columns of tools and risks.
+const TOOL: usize = 2;
 const RISK: usize = 3;
 /// Columns that two whole ids and something behind them take.
 const WIDE: usize = 120;

@@ -195,6 +195,7 @@ fn list(id: &str, context: &mut Context<'_>) -> Result<(), Refusal> {
     let limit = table::limit();
     let whole = limit.is_none_or(|columns| columns >= WIDE);
     let table = Table {
+        cuttable: &[2],       // principal
         dispensable: &[1, 2], // age, principal
         limit,
     };

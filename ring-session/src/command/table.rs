@@ -9,9 +9,14 @@ const GAP: usize = 2;
 /// The last column keeps at least this much, if it has so much; others go first.
 const LAST: usize = 24;
 
+/// A cell that may be cut keeps at least this much.
+const CUT: usize = 8;
+
 /// A table: the last column takes what is left and is cut; the others are shown whole or not at all.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Table<'a> {
+    /// Which columns take no more than a fifth of the terminal; never ids.
+    pub cuttable: &'a [usize],
     /// Which columns go first where the terminal is narrow.
     pub dispensable: &'a [usize],
     /// Columns of the terminal; none: no limit.
@@ -72,6 +77,11 @@ impl Table<'_> {
             return;
         };
         let taken = |others: &[usize]| others.iter().filter(|w| **w > 0).map(|w| w + GAP).sum::<usize>();
+        for column in self.cuttable {
+            if let Some(width) = others.get_mut(*column) {
+                *width = (*width).min(CUT.max(limit / 5));
+            }
+        }
         for column in self.dispensable {
             if taken(others) + (*last).min(LAST) <= limit {
                 break;
@@ -84,19 +94,15 @@ impl Table<'_> {
     }
 }
 
-/// Writes lines of a name and a text, the texts below each other; a longer text is cut at the end of the terminal's line.
+/// Writes lines of a name and a text, the texts below each other. Nothing is cut: where one thing is shown, all of it is.
 ///
 /// # Errors
 /// Those of the writer.
 pub fn facts(out: &mut dyn Write, facts: &[(&str, String)]) -> io::Result<()> {
-    let table = Table {
-        dispensable: &[],
-        limit: limit(),
-    };
-    table.write(out, facts, |(name, text)| [(*name).to_owned(), text.clone()])
+    Table::default().write(out, facts, |(name, text)| [(*name).to_owned(), text.clone()])
 }
 
-/// How many bytes of each id, sorted, are enough to name it: the shortest beginning, of 8 or more, that no other shares.
+/// Enough of an id among all, which are sorted: the shortest beginning, of 8 or more, that no other shares.
 pub fn short<'a>(sorted: &'a [String], id: &'a str) -> &'a str {
     let shared = |other: Option<&String>| {
         let other = other.map_or("", String::as_str);
@@ -115,9 +121,13 @@ mod tests {
 
     fn print<const N: usize>(limit: Option<usize>, dispensable: &[usize], rows: &[[&str; N]]) -> String {
         let mut out = Vec::new();
-        Table { dispensable, limit }
-            .write(&mut out, rows, |row| row.map(str::to_owned))
-            .unwrap();
+        Table {
+            dispensable,
+            limit,
+            ..Table::default()
+        }
+        .write(&mut out, rows, |row| row.map(str::to_owned))
+        .unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -167,6 +177,16 @@ mod tests {
             print(Some(30), &[1, 2], &[row]).trim_end(),
             "0123456789  a title that is q…"
         );
+        let mut out = Vec::new();
+        let table = Table {
+            cuttable: &[0],
+            limit: Some(40),
+            ..Table::default()
+        };
+        table
+            .write(&mut out, &[row], |r| [r[3].to_owned(), r[1].to_owned()])
+            .unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "a title…  running\n");
         for limit in 1..60 {
             let line = print(Some(limit), &[1, 2], &[["01", "日本語", "x", "日本語日本語日本語"]]);
             assert!(width(line.trim_end()) <= limit.max(4), "{limit}: {line}");
