@@ -62,7 +62,7 @@ pub struct Ended {
 }
 
 /// What an abort did.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Aborted {
     /// Something was ended.
     pub ok: bool,

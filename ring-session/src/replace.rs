@@ -62,11 +62,14 @@ pub fn set_aside(path: &Path) -> io::Result<()> {
 /// same parent. A directory that is there with something in it is not replaced.
 ///
 /// # Errors
-/// Those of the system.
+/// Those of the system. The directory has its old name then.
 #[allow(clippy::disallowed_methods, reason = "this is the one place that renames")]
 pub fn rename_directory(from: &Path, to: &Path) -> io::Result<()> {
+    let parent = File::open(folder(to))?;
     fs::rename(from, to)?;
-    File::open(folder(to))?.sync_all()
+    parent
+        .sync_all()
+        .inspect_err(|_| fs::rename(to, from).unwrap_or_default())
 }
 
 /// Renames a file that cannot be read to a name beside it that is free.
@@ -118,16 +121,36 @@ fn swap(path: &Path, bytes: &[u8], durability: Durability, mode: Option<Permissi
         other => other?,
     };
     temp.write_all(bytes)?;
+    if let Some(mode) = mode.clone() {
+        temp.as_file().set_permissions(mode)?;
+    }
+    if durability == Durability::Whole {
+        temp.persist(path).map_err(|e| e.error)?;
+        return Ok(());
+    }
+    temp.as_file().sync_all()?;
+    // both opened before the rename: behind it only the sync can fail
+    let folder = File::open(dir)?;
+    let old = File::open(path).ok();
+    // renames; a failure drops the temporary file, which removes it
+    temp.persist(path).map_err(|e| e.error)?;
+    folder.sync_all().inspect_err(|_| {
+        // the old file was promised
+        put_back(path, old, mode).unwrap_or_default();
+    })
+}
+
+/// Undoes a rename over `path`, whose old file is still open.
+#[allow(clippy::disallowed_methods, reason = "this is the one place that renames")]
+fn put_back(path: &Path, old: Option<File>, mode: Option<Permissions>) -> io::Result<()> {
+    let Some(mut old) = old else {
+        return fs::remove_file(path);
+    };
+    let mut temp = temporary(folder(path))?;
+    io::copy(&mut old, &mut temp)?;
     if let Some(mode) = mode {
         temp.as_file().set_permissions(mode)?;
     }
-    if durability == Durability::Synced {
-        temp.as_file().sync_all()?;
-    }
-    // renames; a failure drops the temporary file, which removes it
     temp.persist(path).map_err(|e| e.error)?;
-    if durability == Durability::Synced {
-        File::open(dir)?.sync_all()?;
-    }
     Ok(())
 }

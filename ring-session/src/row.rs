@@ -259,7 +259,12 @@ impl Row {
 
     /// Whether its copy may be replaced by a row of the same id: it was not final.
     pub fn is_provisional(&self) -> bool {
-        self.meta::<String>("status").as_deref() == Some("streaming") || self.meta::<bool>("promoted") == Some(true)
+        self.meta::<String>("status").as_deref() == Some("streaming") || self.is_promoted()
+    }
+
+    /// Whether it was a checkpoint when its turn closed.
+    pub fn is_promoted(&self) -> bool {
+        self.meta::<bool>("promoted") == Some(true)
     }
 
     fn blocks(&self) -> Vec<BlockView> {

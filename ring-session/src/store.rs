@@ -13,9 +13,10 @@
 //!
 //! Killed in 1, there are rows that readers see and the next commit counts, and history of things that the record still
 //! holds, which readers ignore. Killed between 2 and 3, readers stop where the record says, and the next writer cuts
-//! first. Killed between 3 and 4, a line is missing; a turn's end is in `unannounced`, and the next writer looks for
-//! its line and adds it. A failure in 1 or 2 leaves the old record, and the same command may be repeated. After a
-//! refusal nothing of the caller's is written, only what recovery and expiry found.
+//! first; the mark of the cut goes before new rows come, so that a cut never takes those. Killed between 3 and 4, a line
+//! is missing; a turn's end is in `unannounced`, and the next writer, whether or not it changes anything, looks for its
+//! line and adds it. A failure in 1 or 2 leaves the old record, takes the rows back, and the same command may be
+//! repeated. After a refusal nothing of the caller's is written, only what recovery and expiry found.
 //!
 //! No command holds two sessions' locks. Readers take none: they apply recovery and expiry to their copy.
 
@@ -64,6 +65,19 @@ impl Files {
     /// The side file.
     pub fn lock(&self) -> PathBuf {
         self.dir.join("lock")
+    }
+
+    /// Removes temporary files that killed writers left. Only for the holder of the lock: nobody else writes here. What
+    /// cannot be removed stays for the next one.
+    pub fn sweep(&self) {
+        let Ok(entries) = fs::read_dir(&self.dir) else {
+            return;
+        };
+        for entry in entries.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(replace::TEMP_PREFIX) {
+                remove(&entry.path()).unwrap_or_default();
+            }
+        }
     }
 }
 
@@ -177,7 +191,11 @@ impl Store {
     pub fn stored(&self, id: &str) -> Result<Record, Refusal> {
         let files = self.files(id);
         match fs::read(files.record()) {
-            Ok(bytes) => parse(&bytes).map_err(|e| unreadable(id, &e)),
+            Ok(bytes) => parse(&bytes).map_err(|e| match schema_of(&bytes) {
+                // to be kept for the program that can read it, not to be rebuilt
+                Some(schema) if schema > crate::record::SCHEMA => newer(id, schema),
+                _ => unreadable(id, &e),
+            }),
             Err(e) if e.kind() == io::ErrorKind::NotFound && files.dir.is_dir() => {
                 Err(unreadable(id, "session.json is missing"))
             }
@@ -255,13 +273,7 @@ impl Store {
         decide: impl FnOnce(&mut Work, &Files) -> Result<T, Refusal>,
     ) -> Result<(T, Record), Refusal> {
         if stored.schema > crate::record::SCHEMA {
-            return Err(Refusal::new(
-                Code::SchemaNewer,
-                format!(
-                    "session {} was written by a newer version (schema {}); update this program",
-                    stored.id, stored.schema
-                ),
-            ));
+            return Err(newer(&stored.id, stored.schema));
         }
         let path = files.transcript();
         let io = |e: &io::Error| Refusal::io("read", &path, e);
@@ -277,8 +289,12 @@ impl Store {
         }
         record.transcript.bytes = size;
         let mut work = Work::new(record, self.here.clone());
-        work.checkpoint = self.checkpoint(files, &work.record);
+        self.load_checkpoint(files, &mut work);
         let found = work.refresh();
+        if found {
+            // somebody died here: what he was writing goes
+            files.sweep();
+        }
         let before = found.then(|| work.clone());
         match decide(&mut work, files) {
             Ok(value) => {
@@ -306,38 +322,79 @@ impl Store {
         Lock::acquire_within(&files.lock(), self.wait)?.ok_or_else(|| session_not_found(id))
     }
 
-    /// The live turn's unfinished reply.
-    fn checkpoint(&self, files: &Files, record: &Record) -> Option<Row> {
-        let turn = record.turn.as_ref()?;
-        read_checkpoint(&files.checkpoint())
-            .filter(|(t, _)| *t == turn.id)
-            .map(|(_, row)| row)
+    /// The live turn's unfinished reply. One of a turn that is over was left by a killed writer, and goes.
+    fn load_checkpoint(&self, files: &Files, work: &mut Work) {
+        let Some((turn, row)) = read_checkpoint(&files.checkpoint()) else {
+            return;
+        };
+        if work.record.turn.as_ref().is_some_and(|t| t.id == turn) {
+            work.checkpoint = Some(row);
+        } else {
+            work.drop_checkpoint = true;
+        }
+    }
+
+    /// A checkpoint whose final row is in the transcript already is no row any more: the final one wins, in whatever
+    /// order they came.
+    fn forget_outdated_checkpoint(&self, path: &Path, size: u64, work: &mut Work) -> io::Result<()> {
+        if work.rows.iter().any(Row::is_promoted) {
+            let known = transcript::recent_ids(path, size)?;
+            work.rows
+                .retain(|r| !r.is_promoted() || known.get(&r.id) != Some(&false));
+        }
+        Ok(())
     }
 
     fn commit(&self, files: &Files, stored: &Record, mut work: Work) -> Result<Record, Refusal> {
-        let transcript_path = files.transcript();
-        let failed = |what: &'static str, path: PathBuf| move |e: io::Error| Refusal::io(what, &path, &e);
+        let path = files.transcript();
+        let failed = |what: &'static str, path: &Path| {
+            let path = path.to_owned();
+            move |e: io::Error| Refusal::io(what, &path, &e)
+        };
+        let uncut = without_cut(stored);
+        // what a killed writer did not tell is told first: it is committed, and this commit takes it off the list
+        let missing = self.missing_announcements(stored);
+        if let Some(lines) = missing.as_ref().filter(|lines| !lines.is_empty()) {
+            self.tell(lines);
+        }
         let is_stored = stored.revision > 0;
-        if is_stored && work.record == *stored && work.rows.is_empty() && work.history.is_empty() && work.cut.is_none()
-        {
+        if is_stored && work.record == uncut && work.rows.is_empty() && work.history.is_empty() && work.cut.is_none() {
+            if work.drop_checkpoint {
+                remove(&files.checkpoint()).unwrap_or_default();
+            }
             return Ok(work.record);
         }
-        let missing = self.missing_announcements(stored);
         if missing.is_some() {
             work.record.unannounced.retain(|t| !stored.unannounced.contains(t));
         }
-        let missing = missing.unwrap_or_default();
         // 1: rows and history
-        if !work.rows.is_empty() {
+        let before = work.record.transcript.bytes;
+        self.forget_outdated_checkpoint(&path, before, &mut work)
+            .map_err(failed("read", &path))?;
+        let is_longer = !work.rows.is_empty();
+        if is_longer {
+            if stored.transcript.cut {
+                // the file is cut; no later writer may take the new rows for what is still to be cut
+                replace::replace(&files.record(), &serialise(&uncut)?, Durability::Synced)
+                    .map_err(failed("write", &files.record()))?;
+            }
             let lines: Vec<String> = work.rows.iter().map(Row::line).collect();
             let first = transcript::header(&work.record);
-            let bytes = transcript::append(&transcript_path, Some(&first), &lines)
-                .map_err(failed("append to", transcript_path.clone()))?;
+            let bytes = transcript::append(&path, Some(&first), &lines).map_err(failed("append to", &path))?;
             work.record.transcript.bytes = bytes;
             work.record.transcript.rows += work.rows.iter().filter(|r| !self.replaces(&work, r)).count() as u64;
         }
+        // a failure from here on takes the rows back, or the repeated command would add them twice
+        let taken_back = |refusal: Refusal| {
+            if is_longer {
+                transcript::shorten(&path, before).unwrap_or_default();
+            }
+            refusal
+        };
         if !work.history.is_empty() {
-            transcript::append(&files.history(), None, &work.history).map_err(failed("append to", files.history()))?;
+            transcript::append(&files.history(), None, &work.history)
+                .map_err(failed("append to", &files.history()))
+                .map_err(taken_back)?;
         }
         // 2: the commit
         if let Some(cut) = work.cut {
@@ -347,20 +404,26 @@ impl Store {
         }
         work.record.revision = stored.revision + 1;
         work.record.updated_ms = self.here.now;
-        let bytes = serialise(&work.record)?;
-        replace::replace(&files.record(), &bytes, Durability::Synced).map_err(failed("write", files.record()))?;
+        let bytes = serialise(&work.record).map_err(taken_back)?;
+        replace::replace(&files.record(), &bytes, Durability::Synced)
+            .map_err(failed("write", &files.record()))
+            .map_err(taken_back)?;
         // 3: what follows from it; the next writer makes up for a failure here
         if let Some(cut) = work.cut {
-            finish_cut(&transcript_path, cut.bytes).unwrap_or_default();
+            finish_cut(&path, cut.bytes).unwrap_or_default();
         }
         if work.drop_checkpoint {
             remove(&files.checkpoint()).unwrap_or_default();
         }
         // 4: hints
-        let lines = lines(&work.record, self.here.now, &work.events);
-        let all: Vec<&str> = missing.iter().chain(&lines).map(String::as_str).collect();
-        events::append_all(&self.state, &all, self.wait).unwrap_or_default();
+        self.tell(&lines(&work.record, self.here.now, &work.events));
         Ok(work.record)
+    }
+
+    /// Appends event lines. A line that cannot be written is missing; the command has succeeded all the same.
+    fn tell(&self, lines: &[String]) {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        events::append_all(&self.state, &lines, self.wait).unwrap_or_default();
     }
 
     /// Whether a row takes the place of one that is there.
@@ -400,14 +463,8 @@ impl Store {
     /// Stores the newest state of the live turn's unfinished reply. The record is not changed.
     ///
     /// # Errors
-    /// `TURN_NOT_FOUND`, `IO`, and those of the lock.
+    /// `TURN_NOT_FOUND`, also if the turn's owner is found dead, and those of [`Store::update`].
     pub fn keep_checkpoint(&self, id: &str, turn: &str, row: &Row) -> Result<(), Refusal> {
-        let files = self.files(id);
-        let _held = self.lock(id)?;
-        let record = self.stored(id)?;
-        if record.turn.as_ref().is_none_or(|t| t.id != turn) {
-            return Err(crate::lifecycle::turn_not_found(turn));
-        }
         let text = format!(
             "{{\"schema\":{},\"turn_id\":{},\"saved_ms\":{},\"row\":{}}}\n",
             crate::record::SCHEMA,
@@ -415,8 +472,14 @@ impl Store {
             self.here.now,
             row.line()
         );
-        replace::replace(&files.checkpoint(), text.as_bytes(), Durability::Whole)
-            .map_err(|e| Refusal::io("write", &files.checkpoint(), &e))
+        self.update(id, |work, files| {
+            if work.record.turn.as_ref().is_none_or(|t| t.id != turn) {
+                return Err(crate::lifecycle::turn_not_found(turn));
+            }
+            let path = files.checkpoint();
+            replace::replace(&path, text.as_bytes(), Durability::Whole).map_err(|e| Refusal::io("write", &path, &e))
+        })?;
+        Ok(())
     }
 
     /// Makes a session: a directory under a temporary name with all that is in it, synced, then renamed. `rows` are
@@ -499,7 +562,10 @@ impl Store {
             .map_err(|e| Refusal::io("remove", &files.dir, &e))?
             .keep();
         // an empty directory is replaced by the rename
-        replace::rename_directory(&files.dir, &place).map_err(|e| Refusal::io("remove", &files.dir, &e))?;
+        replace::rename_directory(&files.dir, &place).map_err(|e| {
+            fs::remove_dir(&place).unwrap_or_default();
+            Refusal::io("remove", &files.dir, &e)
+        })?;
         drop(held);
         fs::remove_dir_all(&place).unwrap_or_default();
         let line = events::Line::new("session_deleted", self.here.now).of_record(id, revision);
@@ -552,6 +618,26 @@ pub fn parse(bytes: &[u8]) -> Result<Record, String> {
         return Err("it has no schema or no id".into());
     }
     Ok(record)
+}
+
+/// The schema of a record that this program cannot read in full.
+fn schema_of(bytes: &[u8]) -> Option<u64> {
+    let object: crate::members::Object = serde_json::from_slice(bytes).ok()?;
+    object.get("schema")
+}
+
+fn newer(id: &str, schema: u64) -> Refusal {
+    Refusal::new(
+        Code::SchemaNewer,
+        format!("session {id} was written by a newer version (schema {schema}); update this program"),
+    )
+}
+
+/// A record whose transcript has been cut.
+fn without_cut(record: &Record) -> Record {
+    let mut record = record.clone();
+    record.transcript.cut = false;
+    record
 }
 
 fn serialise(record: &Record) -> Result<Vec<u8>, Refusal> {

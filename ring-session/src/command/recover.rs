@@ -1,9 +1,11 @@
 //! `recover`.
 
+use crate::TOOL;
 use crate::cli::Context;
 use ring_session::recovery::Reach;
-use ring_session::{Refusal, rows};
+use ring_session::{Code, Refusal, rows, text};
 use serde_json::json;
+use std::io::{self, Write};
 
 /// Heals sessions whose owner died.
 #[derive(Debug, clap::Args)]
@@ -36,11 +38,26 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
         (false, false) => Reach::Dead,
     };
     let mut done: Vec<(String, Vec<&'static str>)> = Vec::new();
+    let mut failed: Vec<Refusal> = Vec::new();
     for id in ids {
-        let did = recover(&id, reach, context)?;
-        if named || !did.is_empty() {
-            done.push((id, did));
+        match recover(&id, reach, context) {
+            Ok(did) if named || !did.is_empty() => done.push((id, did)),
+            Ok(_) => {}
+            Err(e) if named => return Err(e),
+            // deleted between the listing and the look
+            Err(e) if e.code == Code::SessionNotFound && !context.store.files(&id).dir.exists() => {}
+            // one that cannot be healed keeps no other from it
+            Err(e) => failed.push(e),
         }
+    }
+    let worst = failed.iter().position(|e| e.code != Code::SchemaNewer);
+    let worst = worst.map(|place| failed.remove(place));
+    for refusal in failed {
+        // a closed stderr leaves nobody to tell
+        writeln!(io::stderr(), "{TOOL}: {}", text::for_terminal(&refusal.message)).unwrap_or_default();
+    }
+    if let Some(refusal) = worst {
+        return Err(refusal);
     }
     let objects: Vec<_> = done.iter().map(|(id, did)| json!({"id": id, "did": did})).collect();
     context.print_list(&objects, |out| {
@@ -59,6 +76,7 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
 fn recover(id: &str, reach: Reach, context: &Context<'_>) -> Result<Vec<&'static str>, Refusal> {
     let files = context.store.files(id);
     let _held = context.store.lock(id)?;
+    files.sweep();
     let mut did = Vec::new();
     let stored = match context.store.stored(id) {
         Err(e) if rows::is_unreadable(&e) => {

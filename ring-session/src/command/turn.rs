@@ -321,8 +321,7 @@ pub fn abort(args: &Abort, context: &mut Context<'_>) -> Result<(), Refusal> {
         let behind = behind(work, files)?;
         Ok(work.abort(&behind))
     })?;
-    let value = json!({"ok": aborted.ok, "turn": aborted.turn, "kind": aborted.kind, "row": aborted.row, "draft": aborted.draft, "interrupted": aborted.interrupted});
-    context.print(&value, |out| {
+    context.print(&aborted, |out| {
         match (aborted.ok, aborted.kind) {
             (false, _) => writeln!(out, "nothing to abort")?,
             (true, "restore") => writeln!(
