@@ -47,8 +47,18 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
     let mut follower = Follower::from_now(context.store.state()).map_err(io)?;
     let started = Instant::now();
     let mut looked: Option<Instant> = None;
+    let mut came = false;
     loop {
-        let mut came = false;
+        let mut done = false;
+        if came || looked.is_none_or(|l| l.elapsed() >= LOOK_AT_RECORDS) {
+            looked = Some(Instant::now());
+            done = match until {
+                Some(state) => reached(state, &ids, context)?,
+                None => false,
+            };
+        }
+        // after the record: its lines up to that state are there
+        came = false;
         for event in follower.look().map_err(io)? {
             if !event.session.is_empty() && (ids.is_empty() || ids.contains(&event.session)) {
                 // a project's name may hold what a terminal obeys
@@ -57,13 +67,8 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
             }
         }
         context.out.flush()?;
-        if came || looked.is_none_or(|l| l.elapsed() >= LOOK_AT_RECORDS) {
-            looked = Some(Instant::now());
-            if let Some(state) = until
-                && reached(state, &ids, context)?
-            {
-                return Ok(());
-            }
+        if done {
+            return Ok(());
         }
         let left = args
             .timeout
@@ -71,7 +76,9 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
         if left == Some(Duration::ZERO) {
             return Err(Refusal::new(Code::Timeout, "not reached in time"));
         }
-        std::thread::sleep(left.unwrap_or(LOOK).min(LOOK));
+        if !came || until.is_none() {
+            std::thread::sleep(left.unwrap_or(LOOK).min(LOOK));
+        }
     }
 }
 

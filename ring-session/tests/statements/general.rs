@@ -110,8 +110,8 @@ fn s80_a_list_of_500_is_quick_and_a_broken_record_hides_no_other() {
     for name in ["session-7", "session-8", "session-9"] {
         assert!(text(&out.stderr).contains(name), "{}", text(&out.stderr));
     }
-    // without optimisation four times the 100 ms
-    let limit = if cfg!(debug_assertions) { 400 } else { 100 };
+    // not optimised, and beside other tests, it may take longer than the 100 ms
+    let limit = if cfg!(debug_assertions) { 1500 } else { 100 };
     assert!(best < Duration::from_millis(limit), "{best:?}");
 }
 

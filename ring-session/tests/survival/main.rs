@@ -4,3 +4,5 @@
 
 #[path = "../harness/mod.rs"]
 mod harness;
+
+mod model;
