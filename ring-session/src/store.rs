@@ -337,8 +337,14 @@ impl Store {
     /// A checkpoint whose final row is in the transcript already is no row any more: the final one wins, in whatever
     /// order they came.
     fn forget_outdated_checkpoint(&self, path: &Path, size: u64, work: &mut Work) -> io::Result<()> {
-        if work.rows.iter().any(Row::is_promoted) {
-            let known = transcript::recent_ids(path, size)?;
+        let promoted: Vec<&str> = work
+            .rows
+            .iter()
+            .filter(|r| r.is_promoted())
+            .map(|r| r.id.as_str())
+            .collect();
+        if !promoted.is_empty() {
+            let known = transcript::recent(path, size, &promoted)?;
             work.rows
                 .retain(|r| !r.is_promoted() || known.get(&r.id) != Some(&false));
         }

@@ -188,17 +188,7 @@ impl Home {
 
     /// Opens a request; its id.
     pub fn ask(&self, id: &str, turn: &str, call: &str, tool: &str) -> String {
-        self.says(&[
-            "permission",
-            "open",
-            id,
-            "--turn",
-            turn,
-            "--call",
-            call,
-            "--tool",
-            tool,
-        ])
+        self.says(&["permission", "open", id, "--turn", turn, "--call", call, "--tool", tool])
     }
 
     /// Appends one assistant's row.
@@ -311,7 +301,10 @@ pub fn check(dir: &Path) {
         if request["state"] == "open" {
             assert_eq!(request["turn_id"].as_str().map(str::to_owned), live, "{record}");
         } else {
-            assert!(request["decision"].is_string() && request["cause"].is_string(), "{record}");
+            assert!(
+                request["decision"].is_string() && request["cause"].is_string(),
+                "{record}"
+            );
         }
     }
     // the committed part of the transcript is there, in whole lines

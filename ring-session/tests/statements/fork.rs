@@ -7,7 +7,17 @@ use std::fs;
 
 fn source(home: &Home) -> String {
     fs::create_dir_all(home.path().join("project")).unwrap();
-    let id = home.says(&["new", "--title", "Fix it", "--project", "project", "--agent", "codex", "--agent-session", "s"]);
+    let id = home.says(&[
+        "new",
+        "--title",
+        "Fix it",
+        "--project",
+        "project",
+        "--agent",
+        "codex",
+        "--agent-session",
+        "s",
+    ]);
     home.says(&["configure", &id, "--permission", "accept-edits", "--set", "model=opus"]);
     let turn = home.begin(&id, "one");
     let request = home.ask(&id, &turn, "c", "Bash");
@@ -42,7 +52,12 @@ fn s53_a_fork_is_an_idle_copy_with_ids_of_its_own_and_nothing_that_happened() {
         assert_ne!((member, &old[member]), ("turns", &json!([])));
     }
     assert_eq!(
-        (&new["queue"]["entries"], &new["proposal"], &new["agent_session_id"], &new["turn"]),
+        (
+            &new["queue"]["entries"],
+            &new["proposal"],
+            &new["agent_session_id"],
+            &new["turn"]
+        ),
         (&json!([]), &Value::Null, &json!(""), &Value::Null)
     );
     let (old, new) = (home.rows(&id), home.rows(&child));
@@ -53,13 +68,23 @@ fn s53_a_fork_is_an_idle_copy_with_ids_of_its_own_and_nothing_that_happened() {
     // one old call is one new call, wherever it is named
     let call = &new[1]["blocks"][1]["call_id"];
     assert!(call.is_string() && call != "call");
-    assert_eq!((&new[2]["blocks"][1]["call_id"], &new[2]["meta"]["parent_call_id"]), (call, call));
+    assert_eq!(
+        (&new[2]["blocks"][1]["call_id"], &new[2]["meta"]["parent_call_id"]),
+        (call, call)
+    );
     assert!(!home.file(&child, "history.jsonl").exists() && !home.file(&child, "inflight.json").exists());
-    assert!(fs::read_to_string(home.file(&child, "transcript.jsonl")).unwrap().contains("1.50"));
+    assert!(
+        fs::read_to_string(home.file(&child, "transcript.jsonl"))
+            .unwrap()
+            .contains("1.50")
+    );
     let long = home.says(&["new", "--title", &"t".repeat(80)]);
     home.says(&["configure", &long, "--title", &"ü".repeat(80)]);
     let branch = home.says(&["fork", &long]);
-    assert_eq!(str_of(&home.record(&branch)["title"]), format!("{} (branch)", "ü".repeat(80)));
+    assert_eq!(
+        str_of(&home.record(&branch)["title"]),
+        format!("{} (branch)", "ü".repeat(80))
+    );
 }
 
 #[test]
@@ -83,7 +108,12 @@ fn s55_a_refused_fork_leaves_nothing() {
     let idle = source(&home);
     let live = home.new_session();
     home.begin(&live, "x");
-    let busy = [live, home.planned(None), home.planned(Some("queued")), home.planned(Some("running"))];
+    let busy = [
+        live,
+        home.planned(None),
+        home.planned(Some("queued")),
+        home.planned(Some("running")),
+    ];
     let before = home.files();
     for id in &busy {
         home.refused("AGENT_BUSY", &["fork", id]);

@@ -31,26 +31,41 @@ fn s78_every_refusal_names_its_code_and_prints_nothing_else() {
         ("AGENT_BUSY", 4, &["queue", "push", &full, "y"]),
         ("CONFLICT", 4, &["new", "--id", &id]),
         ("PLAN_CONFIGURATION_BLOCKED", 4, &["configure", &id, "--mode", "plan"]),
-        ("PLAN_REQUIRES_INTERACTIVE_SESSION", 6, &["begin", &plan, "y", "--unattended"]),
+        (
+            "PLAN_REQUIRES_INTERACTIVE_SESSION",
+            6,
+            &["begin", &plan, "y", "--unattended"],
+        ),
         ("SCHEMA_NEWER", 6, &["begin", &newer, "y"]),
         ("INVALID_ARGUMENT", 64, &["new", "--mode", "swarm"]),
         ("INVALID_ARGUMENT", 64, &["new", "--project", "/no/such/folder"]),
         ("INVALID_ARGUMENT", 64, &["watch", &id, "--until", "tea"]),
         ("INVALID_ARGUMENT", 64, &["transcript", &id, "--limit", "1001"]),
         ("LIMIT_EXCEEDED", 64, &["new", "--title", &"t".repeat(81)]),
-        ("TIMEOUT", 124, &["watch", &plan, "--until", "waiting", "--timeout", "1ms"]),
+        (
+            "TIMEOUT",
+            124,
+            &["watch", &plan, "--until", "waiting", "--timeout", "1ms"],
+        ),
     ];
     for (code, status, words) in cases {
         let out = home.run(words);
         let stderr = text(&out.stderr);
-        assert_eq!((out.status.code(), out.stdout.len()), (Some(status), 0), "{words:?}: {stderr}");
+        assert_eq!(
+            (out.status.code(), out.stdout.len()),
+            (Some(status), 0),
+            "{words:?}: {stderr}"
+        );
         assert!(
             stderr.starts_with("ring-session: ") && stderr.ends_with(&format!(" [{code}]\n")),
             "{words:?}: {stderr}"
         );
         assert_eq!(stderr.lines().count(), 1, "{stderr}");
         let error = home.refused(code, words);
-        assert!(error["message"].is_string() && error["retriable"].is_boolean() && error["details"].is_object(), "{error}");
+        assert!(
+            error["message"].is_string() && error["retriable"].is_boolean() && error["details"].is_object(),
+            "{error}"
+        );
         let json = home.run(&[&["--format", "json"], words].concat());
         assert_eq!(text(&json.stderr).lines().count(), 1);
     }
@@ -125,7 +140,19 @@ fn s81_nothing_that_controls_a_terminal_is_printed_for_people() {
     let call = json!({"id": "b", "role": "assistant", "blocks": [{"type": "tool_call", "call_id": "c", "name": evil}]});
     home.json_of(&["append", &id, "--turn", &turn], call.to_string());
     home.says(&[
-        "permission", "open", &id, "--turn", &turn, "--call", "c", "--tool", evil, "--reason", evil, "--risk", evil,
+        "permission",
+        "open",
+        &id,
+        "--turn",
+        &turn,
+        "--call",
+        "c",
+        "--tool",
+        evil,
+        "--reason",
+        evil,
+        "--risk",
+        evil,
     ]);
     home.says(&["queue", "push", &id, evil, "--principal", evil]);
     let error = home.run(&["show", evil]);
@@ -141,9 +168,14 @@ fn s81_nothing_that_controls_a_terminal_is_printed_for_people() {
     }
     let printed = text(&printed);
     assert!(printed.contains("red"));
-    let bad = |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{202e}').contains(c) || ('\u{2066}'..='\u{2069}').contains(c);
+    let bad = |c: &char| {
+        (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{202e}').contains(c) || ('\u{2066}'..='\u{2069}').contains(c)
+    };
     assert_eq!(printed.chars().find(bad), None, "{printed:?}");
-    assert!(!str_of(&home.record(&id)["title"]).contains('\u{1b}'), "cleaned when stored, too");
+    assert!(
+        !str_of(&home.record(&id)["title"]).contains('\u{1b}'),
+        "cleaned when stored, too"
+    );
     assert_eq!(home.texts(&id)[0], evil, "what was said is stored as it was given");
 }
 
@@ -156,8 +188,14 @@ fn s82_a_lock_held_elsewhere_is_waited_for_five_seconds_and_named() {
     let started = Instant::now();
     let error = home.refused("LOCK_TIMEOUT", &["begin", &id, "x"]);
     let took = started.elapsed();
-    assert!(took >= Duration::from_secs(5) && took < Duration::from_secs(9), "{took:?}");
-    assert_eq!((&error["retriable"], &error["details"]["path"]), (&json!(true), &json!(lock.to_str().unwrap())));
+    assert!(
+        took >= Duration::from_secs(5) && took < Duration::from_secs(9),
+        "{took:?}"
+    );
+    assert_eq!(
+        (&error["retriable"], &error["details"]["path"]),
+        (&json!(true), &json!(lock.to_str().unwrap()))
+    );
     assert!(str_of(&error["message"]).contains(lock.to_str().unwrap()));
     // readers take none
     assert_eq!(home.show(&id)["status"], "idle");
@@ -201,7 +239,10 @@ fn s83_watch_looks_first_then_follows_across_a_rotation() {
     home.says(&["configure", &other, "--title", "elsewhere"]);
     // the next line finds the file full and puts it aside
     let path = home.state().join("events.jsonl");
-    let filler = format!("{{\"schema\":1,\"at_ms\":{NOW},\"kind\":\"status\",\"key\":\"{}\"}}\n", "x".repeat(1000));
+    let filler = format!(
+        "{{\"schema\":1,\"at_ms\":{NOW},\"kind\":\"status\",\"key\":\"{}\"}}\n",
+        "x".repeat(1000)
+    );
     let mut bytes = fs::read(&path).unwrap();
     while bytes.len() < 8 * 1024 * 1024 {
         bytes.extend_from_slice(filler.as_bytes());
@@ -233,7 +274,17 @@ fn s84_event_lines_and_errors_hold_no_text_of_anybody_and_records_no_secret() {
     home.says(&["queue", "push", &id, "PROMPTWORD"]);
     let arguments = json!({"command": "ARGWORD", "env": {"API_KEY": "SECRETWORD", "tokens": "kept"}, "list": [{"password": {"x": "SECRETWORD"}}], "Authorization": "SECRETWORD"});
     let words = [
-        "permission", "open", &id, "--turn", &turn, "--call", "c", "--tool", "Bash", "--reason", "REASONWORD",
+        "permission",
+        "open",
+        &id,
+        "--turn",
+        &turn,
+        "--call",
+        "c",
+        "--tool",
+        "Bash",
+        "--reason",
+        "REASONWORD",
     ];
     let request = home.json_of(&words, arguments.to_string());
     assert_eq!(
@@ -252,11 +303,26 @@ fn s84_event_lines_and_errors_hold_no_text_of_anybody_and_records_no_secret() {
     for words in refused {
         errors += &text(&home.run(&[&["--format", "json"], words].concat()).stderr);
     }
-    errors += &text(&home.feed(&["--format", "json", "append", &id], "{\"role\":\"assistant\",\"blocks\":\"ROWWORD\"}").stderr);
+    errors += &text(
+        &home
+            .feed(
+                &["--format", "json", "append", &id],
+                "{\"role\":\"assistant\",\"blocks\":\"ROWWORD\"}",
+            )
+            .stderr,
+    );
     errors += &text(&home.feed(&["--format", "json", "append", &id], "ROWWORD").stderr);
     home.says(&["abort", &id]);
     let lines = fs::read_to_string(home.state().join("events.jsonl")).unwrap();
-    for word in ["TITLEWORD", "PROMPTWORD", "DRAFTWORD", "ROWWORD", "ARGWORD", "REASONWORD", "SECRETWORD"] {
+    for word in [
+        "TITLEWORD",
+        "PROMPTWORD",
+        "DRAFTWORD",
+        "ROWWORD",
+        "ARGWORD",
+        "REASONWORD",
+        "SECRETWORD",
+    ] {
         assert!(!lines.contains(word), "{word} in {lines}");
         assert!(!errors.contains(word), "{word} in {errors}");
     }

@@ -83,7 +83,10 @@ fn s71_a_lock_held_elsewhere_is_waited_for_a_second_and_logged() {
     let started = Instant::now();
     tell(&home, "Stop", json!({"text": "done"}));
     let took = started.elapsed();
-    assert!(took >= Duration::from_millis(900) && took < Duration::from_millis(1900), "{took:?}");
+    assert!(
+        took >= Duration::from_millis(900) && took < Duration::from_millis(1900),
+        "{took:?}"
+    );
     assert_eq!(home.bytes(ID), before);
     let log = fs::read_to_string(home.state().join("hook-errors.log")).unwrap();
     assert!(log.contains("LOCK_TIMEOUT") && !log.contains("done"), "{log}");
@@ -92,13 +95,25 @@ fn s71_a_lock_held_elsewhere_is_waited_for_a_second_and_logged() {
 #[test]
 fn s72_a_prompt_and_a_stop_are_one_completed_turn_and_one_notification() {
     let home = Home::new();
-    tell(&home, "UserPromptSubmit", json!({"text": "fix it", "process": {"pid": 1, "start_ticks": 1, "server": false}}));
+    tell(
+        &home,
+        "UserPromptSubmit",
+        json!({"text": "fix it", "process": {"pid": 1, "start_ticks": 1, "server": false}}),
+    );
     let record = home.record(ID);
     assert_eq!(
-        (&record["source"], &record["agent"], &record["agent_session_id"], &record["project"]),
+        (
+            &record["source"],
+            &record["agent"],
+            &record["agent_session_id"],
+            &record["project"]
+        ),
         (&json!("hook"), &json!("codex"), &json!("3f2a"), &json!("/"))
     );
-    assert_eq!((&record["turn"]["origin"], &record["title"]), (&json!("hook"), &json!("fix it")));
+    assert_eq!(
+        (&record["turn"]["origin"], &record["title"]),
+        (&json!("hook"), &json!("fix it"))
+    );
     home.edit(ID, |r| r["turn"]["epoch"]["pid"] = json!(0));
     tell(&home, "Stop", json!({"text": "done"}));
     let record = home.record(ID);
@@ -142,7 +157,11 @@ fn s74_a_prompt_of_another_turn_aborts_the_old_one_and_one_of_the_same_goes_on()
     prompt("two", "t2");
     let record = home.record(ID);
     assert_eq!(
-        (&record["turns"][0]["id"], &record["turns"][0]["status"], &record["turn"]["agent_turn"]),
+        (
+            &record["turns"][0]["id"],
+            &record["turns"][0]["status"],
+            &record["turn"]["agent_turn"]
+        ),
         (&json!(first), &json!("aborted"), &json!("t2"))
     );
     assert_eq!(home.texts(ID), ["one", "same", "none", "two"]);
@@ -155,18 +174,30 @@ fn s75_a_request_is_opened_by_the_prompt_that_is_seen_and_closed_by_what_follows
     tell(&home, "UserPromptSubmit", json!({"text": "x"}));
     let tool = |call: &str| json!({"tool": {"name": "Bash", "use_id": call, "summary": ""}});
     tell(&home, "PermissionRequest", tool("c1"));
-    assert_eq!(home.show(ID)["status"], "running", "a bare request may be answered without anybody");
+    assert_eq!(
+        home.show(ID)["status"],
+        "running",
+        "a bare request may be answered without anybody"
+    );
     tell(&home, "Notification", asks("c1"));
     tell(&home, "Notification", asks("c1"));
     let record = home.show(ID);
     let requests = list(&record["permissions"]);
     assert_eq!((requests.len(), &record["status"]), (1, &json!("waiting_permission")));
     assert_eq!(
-        (&requests[0]["tool"], &requests[0]["call_id"], &requests[0]["expires_ms"], &requests[0]["origin"]),
+        (
+            &requests[0]["tool"],
+            &requests[0]["call_id"],
+            &requests[0]["expires_ms"],
+            &requests[0]["origin"]
+        ),
         (&json!("Bash"), &json!("c1"), &Value::Null, &json!("hook"))
     );
     let words = ["permission", "answer", ID, &str_of(&requests[0]["id"]), "deny"];
-    assert_eq!(home.refused("CONFLICT", &words)["details"]["reason"], "answered_in_agent");
+    assert_eq!(
+        home.refused("CONFLICT", &words)["details"]["reason"],
+        "answered_in_agent"
+    );
     home.at(NOW + 10_000_000);
     assert_eq!(home.show(ID)["status"], "waiting_permission", "no time-out");
     tell(&home, "PostToolUse", tool("c1"));
@@ -196,18 +227,33 @@ fn s76_under_run_an_agents_own_hooks_speak_in_its_turn_and_neither_begin_nor_end
     inside("UserPromptSubmit", json!({"text": "by run", "turn_id": "t1"}));
     inside("Notification", asks("c1"));
     let shown = home.show(&id);
-    assert_eq!((&shown["status"], &shown["board"]), (&json!("waiting_permission"), &json!("waiting")));
-    assert_eq!((&shown["agent"], &shown["agent_session_id"]), (&json!("codex"), &json!("3f2a")));
+    assert_eq!(
+        (&shown["status"], &shown["board"]),
+        (&json!("waiting_permission"), &json!("waiting"))
+    );
+    assert_eq!(
+        (&shown["agent"], &shown["agent_session_id"]),
+        (&json!("codex"), &json!("3f2a"))
+    );
     assert_eq!(shown["turn"]["key"], "codex:3f2a");
-    inside("PostToolUse", json!({"tool": {"name": "Bash", "use_id": "c1", "summary": ""}}));
+    inside(
+        "PostToolUse",
+        json!({"tool": {"name": "Bash", "use_id": "c1", "summary": ""}}),
+    );
     inside("Stop", json!({"text": "done", "turn_id": "t1"}));
     inside("SessionEnd", json!({}));
     let shown = home.show(&id);
-    assert_eq!((&shown["turn"]["id"], &shown["status"], &shown["turns"]), (&turn, &json!("running"), &json!([])));
+    assert_eq!(
+        (&shown["turn"]["id"], &shown["status"], &shown["turns"]),
+        (&turn, &json!("running"), &json!([]))
+    );
     assert_eq!(home.texts(&id), ["by run"]);
     // an agent that the agent starts inherits the variable and has its own session
     let before = home.bytes(&id);
-    inside("UserPromptSubmit", json!({"session_id": "child", "key": "codex:child", "text": "below"}));
+    inside(
+        "UserPromptSubmit",
+        json!({"session_id": "child", "key": "codex:child", "text": "below"}),
+    );
     assert_eq!(home.bytes(&id), before);
     assert_eq!(home.texts("codex-child"), ["below"]);
 }
@@ -216,10 +262,24 @@ fn s76_under_run_an_agents_own_hooks_speak_in_its_turn_and_neither_begin_nor_end
 fn s77_no_id_however_odd_leaves_its_folder() {
     let home = Home::new();
     let long = "x".repeat(5000);
-    let ids = ["../../evil", "a/b", "..", ".", "nul\0byte", "two words", "é", "-", &long];
+    let ids = [
+        "../../evil",
+        "a/b",
+        "..",
+        ".",
+        "nul\0byte",
+        "two words",
+        "é",
+        "-",
+        &long,
+    ];
     for id in ids {
         let key = format!("codex:{id}");
-        tell(&home, "UserPromptSubmit", json!({"session_id": id, "key": key, "text": "x"}));
+        tell(
+            &home,
+            "UserPromptSubmit",
+            json!({"session_id": id, "key": key, "text": "x"}),
+        );
     }
     let made = names(&home.sessions());
     assert_eq!(made.iter().collect::<HashSet<_>>().len(), ids.len(), "{made:?}");
@@ -227,13 +287,18 @@ fn s77_no_id_however_odd_leaves_its_folder() {
     assert!(made.iter().all(plain), "{made:?}");
     assert_eq!(names(home.path()), ["state"]);
     assert!(
-        names(&home.state()).iter().all(|n| ["events.jsonl", "events.lock", "sessions"].contains(&n.as_str())),
+        names(&home.state())
+            .iter()
+            .all(|n| ["events.jsonl", "events.lock", "sessions"].contains(&n.as_str())),
         "{:?}",
         names(&home.state())
     );
     for id in made {
         let record = home.record(&id);
-        assert!(ids.contains(&str_of(&record["agent_session_id"]).as_str()), "the whole id is in the record");
+        assert!(
+            ids.contains(&str_of(&record["agent_session_id"]).as_str()),
+            "the whole id is in the record"
+        );
     }
     for odd in ["../x", "a/b", "..", ".hidden", "nul\u{1}", &long] {
         home.refused("SESSION_NOT_FOUND", &["show", odd]);
@@ -259,7 +324,11 @@ fn s86_a_servers_environment_is_another_clients_and_a_dead_agent_leaves_an_idle_
         assert_eq!(home.texts(&format!("codex-{session}")), [session]);
     }
     assert_eq!(home.bytes(&id), before);
-    tell(&home, "UserPromptSubmit", json!({"text": "x", "process": {"pid": 4242, "start_ticks": 77, "server": false}}));
+    tell(
+        &home,
+        "UserPromptSubmit",
+        json!({"text": "x", "process": {"pid": 4242, "start_ticks": 77, "server": false}}),
+    );
     assert_eq!(home.show(ID)["status"], "running");
     assert_eq!(home.record(ID)["turn"]["epoch"]["pid"], 4242);
     home.process_ends(4242);
@@ -268,7 +337,10 @@ fn s86_a_servers_environment_is_another_clients_and_a_dead_agent_leaves_an_idle_
     assert_eq!(home.json(&["recover", ID])[0]["did"], json!(["turn"]));
     assert_ne!(home.bytes(ID), before);
     let record = home.record(ID);
-    assert_eq!((&record["turns"][0]["status"], &record["notifications"]), (&json!("aborted"), &json!([])));
+    assert_eq!(
+        (&record["turns"][0]["status"], &record["notifications"]),
+        (&json!("aborted"), &json!([]))
+    );
     assert_eq!(home.texts(ID), ["x"]);
 }
 

@@ -28,7 +28,12 @@ fn s29_a_killed_owner_leaves_an_idle_session_and_the_next_writer_stores_it() {
     let before = home.bytes(&id);
     let shown = home.show(&id);
     assert_eq!(
-        (&shown["status"], &shown["last"], &shown["recovered_view"], &shown["queue"]["held"]),
+        (
+            &shown["status"],
+            &shown["last"],
+            &shown["recovered_view"],
+            &shown["queue"]["held"]
+        ),
         (&json!("idle"), &json!("aborted"), &json!(true), &json!(true))
     );
     assert_eq!(home.bytes(&id), before);
@@ -37,10 +42,17 @@ fn s29_a_killed_owner_leaves_an_idle_session_and_the_next_writer_stores_it() {
     home.refused("TURN_NOT_FOUND", &["steer", &id, "--turn", &turn, "more"]);
     let record = home.record(&id);
     assert_eq!(
-        (&record["turn"], &record["turns"][0]["status"], &record["turns"][0]["error_code"]),
+        (
+            &record["turn"],
+            &record["turns"][0]["status"],
+            &record["turns"][0]["error_code"]
+        ),
         (&Value::Null, &json!("aborted"), &json!("TURN_ABORTED"))
     );
-    assert_eq!((&record["notifications"], &record["queue"]["held"]), (&json!([]), &json!(true)));
+    assert_eq!(
+        (&record["notifications"], &record["queue"]["held"]),
+        (&json!([]), &json!(true))
+    );
     assert_eq!(home.texts(&id), ["x", "so far"]);
     let ended = home.events_of("turn_ended");
     assert_eq!((ended.len(), &ended[0]["reason"]), (1, &json!("aborted")));
@@ -52,7 +64,11 @@ fn s58_after_a_restart_each_live_thing_is_what_recovery_says_and_a_new_turn_work
     let home = Home::with_processes();
     let (live, turn) = owned(&home);
     home.append(&live, &turn, "a", "text");
-    let (open, queued, running) = (home.planned(None), home.planned(Some("queued")), home.planned(Some("running")));
+    let (open, queued, running) = (
+        home.planned(None),
+        home.planned(Some("queued")),
+        home.planned(Some("running")),
+    );
     home.boot("deadbeef");
     for (id, did, status, code) in [
         (&live, "turn", "aborted", "TURN_ABORTED"),
@@ -63,12 +79,19 @@ fn s58_after_a_restart_each_live_thing_is_what_recovery_says_and_a_new_turn_work
         let mode = home.record(id)["mode"].clone();
         let before = home.bytes(id);
         let shown = home.show(id);
-        assert_eq!((&shown["board"], &shown["recovered_view"]), (&json!("idle"), &json!(true)));
+        assert_eq!(
+            (&shown["board"], &shown["recovered_view"]),
+            (&json!("idle"), &json!(true))
+        );
         assert_eq!(home.bytes(id), before);
         assert_eq!(home.json(&["recover", id]), json!([{"id": id, "did": [did]}]));
         let record = home.record(id);
-        assert_eq!((&record["turn"], &record["proposal"], &record["mode"]), (&Value::Null, &Value::Null, &mode));
-        let told = fs::read_to_string(home.file(id, "history.jsonl")).unwrap_or_default() + &record["turns"].to_string();
+        assert_eq!(
+            (&record["turn"], &record["proposal"], &record["mode"]),
+            (&Value::Null, &Value::Null, &mode)
+        );
+        let told =
+            fs::read_to_string(home.file(id, "history.jsonl")).unwrap_or_default() + &record["turns"].to_string();
         assert!(told.contains(status) && told.contains(code), "{did}: {told}");
         assert_eq!(home.json(&["recover", id])[0]["did"], json!([]), "never twice");
         home.begin(id, "a new turn");
@@ -83,7 +106,9 @@ fn s59_an_agent_that_leaves_in_good_order_keeps_its_proposal_open() {
         home.process(4242, 77);
         let id = home.says(&["new", "--mode", "plan"]);
         let turn = home.says(&["begin", &id, "plan it", "--owner-pid", "4242"]);
-        home.edit(&id, |r| r["proposal"] = proposal(&turn, &r["turn"]["epoch"].clone(), None));
+        home.edit(&id, |r| {
+            r["proposal"] = proposal(&turn, &r["turn"]["epoch"].clone(), None)
+        });
         (id, turn)
     };
     let (id, turn) = begin();
@@ -99,7 +124,10 @@ fn s59_an_agent_that_leaves_in_good_order_keeps_its_proposal_open() {
     // an error takes it with it
     let (id, turn) = begin();
     home.end(&id, &turn, &["error", "--error-code", "X"]);
-    assert_eq!((&home.record(&id)["proposal"], &home.record(&id)["mode"]), (&Value::Null, &json!("plan")));
+    assert_eq!(
+        (&home.record(&id)["proposal"], &home.record(&id)["mode"]),
+        (&Value::Null, &json!("plan"))
+    );
 }
 
 #[test]
@@ -144,7 +172,11 @@ fn s61_a_reused_pid_is_dead_and_what_cannot_be_known_is_untouched() {
         assert_eq!(home.json(&["recover"]), json!([]));
         home.refused("AGENT_BUSY", &["begin", &id, "y"]);
         assert_eq!(home.bytes(&id), before);
-        assert_eq!(home.json(&["recover", &id])[0]["did"], json!(["turn"]), "named: the unknown too");
+        assert_eq!(
+            home.json(&["recover", &id])[0]["did"],
+            json!(["turn"]),
+            "named: the unknown too"
+        );
     }
     assert_eq!(nobody(&home)["boot"], BOOT);
 }

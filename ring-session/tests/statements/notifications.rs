@@ -15,8 +15,22 @@ fn s50_an_unseen_end_is_notified_once_in_its_own_revision() {
     assert_eq!(record["revision"].as_u64(), Some(before + 1));
     let told = &record["notifications"][0];
     assert_eq!(
-        (&told["id"], &told["kind"], &told["turn_id"], &told["title"], &told["duration_ms"], &told["read_ms"]),
-        (&end["notification"], &json!("task.completed"), &json!(done), &json!("fix it"), &json!(7000), &json!(null))
+        (
+            &told["id"],
+            &told["kind"],
+            &told["turn_id"],
+            &told["title"],
+            &told["duration_ms"],
+            &told["read_ms"]
+        ),
+        (
+            &end["notification"],
+            &json!("task.completed"),
+            &json!(done),
+            &json!("fix it"),
+            &json!(7000),
+            &json!(null)
+        )
     );
     let failed = home.begin(&id, "and this");
     home.end(&id, &failed, &["error", "--error-code", "NO_DISK"]);
@@ -77,7 +91,10 @@ fn s52_a_title_stays_as_it_was_the_newest_200_stay_and_nobody_marks_them_read_by
     home.end(&id, &turn, &["completed"]);
     let told = list(&home.record(&id)["notifications"]);
     assert_eq!(told.len(), 200);
-    assert_eq!((str_of(&told[0]["turn_id"]), &told[199]["turn_id"]), ("t5".into(), &json!(turn)));
+    assert_eq!(
+        (str_of(&told[0]["turn_id"]), &told[199]["turn_id"]),
+        ("t5".into(), &json!(turn))
+    );
     let before = home.bytes(&id);
     assert_eq!(home.json(&["list"])[0]["unread"], 200);
     home.show(&id);

@@ -40,8 +40,18 @@ fn s22_nobodys_answer_is_a_denial_at_the_very_millisecond() {
     let shown = home.show(&id);
     let found = &shown["permissions"][0];
     assert_eq!(
-        (&shown["status"], &found["decision"], &found["cause"], &shown["recovered_view"]),
-        (&json!("running"), &json!("deny"), &json!("PERMISSION_TIMEOUT"), &json!(true))
+        (
+            &shown["status"],
+            &found["decision"],
+            &found["cause"],
+            &shown["recovered_view"]
+        ),
+        (
+            &json!("running"),
+            &json!("deny"),
+            &json!("PERMISSION_TIMEOUT"),
+            &json!(true)
+        )
     );
     assert_eq!(home.bytes(&id), before, "a reader writes nothing");
     let error = home.refused("TOOL_DENIED", &["permission", "wait", &id, &request]);
@@ -64,7 +74,10 @@ fn s23_another_answer_conflicts_the_same_is_repeated_and_a_late_one_is_told() {
     assert_eq!(home.bytes(&id), before);
     let late = home.ask(&id, &turn, "c2", "Bash");
     home.at(NOW + 500_000);
-    home.refused("PERMISSION_TIMEOUT", &["permission", "answer", &id, &late, "allow-once"]);
+    home.refused(
+        "PERMISSION_TIMEOUT",
+        &["permission", "answer", &id, &late, "allow-once"],
+    );
     // what was overdue is stored all the same
     assert_eq!(home.record(&id)["permissions"][1]["cause"], "PERMISSION_TIMEOUT");
     home.refused("PERMISSION_TIMEOUT", &["permission", "answer", &id, &late, "deny"]);
@@ -78,7 +91,12 @@ fn s24_whoever_waits_hears_at_once_that_the_turn_is_over() {
         let home = Home::new();
         let (id, turn, request) = asked(&home);
         let words = ["--format", "json", "permission", "wait", &id, &request];
-        let waiter = start(home.ring(&words).env_remove("RING_NOW_MS").env("RING_NOW_MS", NOW.to_string()), b"");
+        let waiter = start(
+            home.ring(&words)
+                .env_remove("RING_NOW_MS")
+                .env("RING_NOW_MS", NOW.to_string()),
+            b"",
+        );
         match how {
             ["abort"] => drop(home.says(&["abort", &id])),
             [_, reason] => drop(home.end(&id, &turn, &[reason])),
@@ -96,14 +114,33 @@ fn s25_a_grant_answers_for_its_tool_in_its_session_and_in_contract_modes_only_fo
     let home = Home::new();
     let (id, turn, request) = asked(&home);
     home.says(&["permission", "answer", &id, &request, "allow-session"]);
-    let granted = home.json(&["permission", "open", &id, "--turn", &turn, "--call", "c2", "--tool", "Bash"]);
+    let granted = home.json(&[
+        "permission",
+        "open",
+        &id,
+        "--turn",
+        &turn,
+        "--call",
+        "c2",
+        "--tool",
+        "Bash",
+    ]);
     assert_eq!(
         (&granted["state"], &granted["decision"], &granted["cause"]),
         (&json!("closed"), &json!("allow-session"), &json!("grant"))
     );
     assert_eq!(home.show(&id)["status"], "running");
     let waited = [
-        "permission", "open", &id, "--turn", &turn, "--call", "c3", "--tool", "Bash", "--wait",
+        "permission",
+        "open",
+        &id,
+        "--turn",
+        &turn,
+        "--call",
+        "c3",
+        "--tool",
+        "Bash",
+        "--wait",
     ];
     assert_eq!(home.says(&waited), "allow-session");
     let open = home.ask(&id, &turn, "c4", "Edit");
@@ -116,7 +153,17 @@ fn s25_a_grant_answers_for_its_tool_in_its_session_and_in_contract_modes_only_fo
         home.says(&["configure", &id, "--mode", mode]);
         let turn = home.begin(&id, "x");
         for (tool, state) in [("Bash", "closed"), ("Edit", "open")] {
-            let words = ["permission", "open", &id, "--turn", &turn, "--call", tool, "--tool", tool];
+            let words = [
+                "permission",
+                "open",
+                &id,
+                "--turn",
+                &turn,
+                "--call",
+                tool,
+                "--tool",
+                tool,
+            ];
             assert_eq!(home.json(&words)["state"], state, "{mode} {tool}");
         }
         home.end(&id, &turn, &["completed"]);
@@ -129,13 +176,33 @@ fn a_request_is_opened_only_in_the_live_turn_and_not_without_limit() {
     let id = home.new_session();
     let turn = home.begin(&id, "x");
     home.end(&id, &turn, &["completed"]);
-    let words = ["permission", "open", &id, "--turn", &turn, "--call", "c", "--tool", "Bash"];
+    let words = [
+        "permission",
+        "open",
+        &id,
+        "--turn",
+        &turn,
+        "--call",
+        "c",
+        "--tool",
+        "Bash",
+    ];
     home.refused("TURN_NOT_FOUND", &words);
     let turn = home.begin(&id, "y");
     for n in 0..16 {
         home.ask(&id, &turn, &format!("c{n}"), "Bash");
     }
-    let words = ["permission", "open", &id, "--turn", &turn, "--call", "c16", "--tool", "Bash"];
+    let words = [
+        "permission",
+        "open",
+        &id,
+        "--turn",
+        &turn,
+        "--call",
+        "c16",
+        "--tool",
+        "Bash",
+    ];
     home.refused("LIMIT_EXCEEDED", &words);
     let open = list(&home.json(&["permission", "list"]));
     assert_eq!(open.len(), 16);

@@ -44,11 +44,25 @@ fn s44_a_key_makes_a_push_repeatable() {
     assert_eq!(run(&["do it", "--key", "k", "--principal", "cron"]), first);
     let other = ["queue", "push", &id, "do that", "--key", "k", "--principal", "cron"];
     home.refused("IDEMPOTENCY_CONFLICT", &other);
-    let attached = ["queue", "push", &id, "do it", "--attach", "f", "--key", "k", "--principal", "cron"];
+    let attached = [
+        "queue",
+        "push",
+        &id,
+        "do it",
+        "--attach",
+        "f",
+        "--key",
+        "k",
+        "--principal",
+        "cron",
+    ];
     home.refused("IDEMPOTENCY_CONFLICT", &attached);
     assert_eq!(home.bytes(&id), before);
     // another principal's key is another key: it is a new entry, for which there is no room
-    home.refused("AGENT_BUSY", &["queue", "push", &id, "do it", "--key", "k", "--principal", "me"]);
+    home.refused(
+        "AGENT_BUSY",
+        &["queue", "push", &id, "do it", "--key", "k", "--principal", "me"],
+    );
     home.refused("SESSION_NOT_FOUND", &["queue", "push", "no-such", "x", "--key", "k"]);
     let taken = str_of(&first["id"]);
     home.json(&["queue", "remove", &id, &taken]);
@@ -68,18 +82,31 @@ fn s45_next_gives_one_entry_a_call_first_in_first_out_and_only_when_idle() {
     assert_eq!(prompt, "one");
     let record = home.record(&id);
     assert_eq!(
-        (&record["turn"]["origin"], &record["turn"]["queue_entry"], &record["turn"]["id"]),
+        (
+            &record["turn"]["origin"],
+            &record["turn"]["queue_entry"],
+            &record["turn"]["id"]
+        ),
         (&json!("queue"), &json!(entries[0]), &json!(turn))
     );
-    assert_eq!(home.refused("AGENT_BUSY", &["queue", "next", &id])["details"]["reason"], "turn");
-    assert_eq!(home.json(&["queue", "remove", &id, &entries[1]]), json!({"removed": true}));
+    assert_eq!(
+        home.refused("AGENT_BUSY", &["queue", "next", &id])["details"]["reason"],
+        "turn"
+    );
+    assert_eq!(
+        home.json(&["queue", "remove", &id, &entries[1]]),
+        json!({"removed": true})
+    );
     home.end(&id, turn, &["completed", "--seen"]);
     let next = home.json(&["queue", "next", &id]);
     assert_eq!(next["entry"]["id"], entries[2].as_str(), "a removed entry never runs");
     assert_eq!(home.texts(&id), ["one", "three"]);
     home.end(&id, &str_of(&next["turn"]), &["completed", "--seen"]);
     home.refused("NOT_FOUND", &["queue", "next", &id]);
-    assert_eq!(home.json(&["queue", "remove", &id, &entries[1]]), json!({"removed": false}));
+    assert_eq!(
+        home.json(&["queue", "remove", &id, &entries[1]]),
+        json!({"removed": false})
+    );
 }
 
 #[test]
@@ -159,11 +186,24 @@ fn a_push_stores_what_it_was_given_and_the_mode_in_force() {
     let content = "  ünï\u{202e}code\n\x1b[31m  ";
     let entry = home.json_of(&["queue", "push", &id, "-", "--attach", "a.png"], content);
     assert_eq!(
-        (&entry["content"], &entry["attachments"], &entry["permission_mode"], &entry["principal"]),
-        (&json!(content), &json!(["a.png"]), &json!("accept-edits"), &json!("cli"))
+        (
+            &entry["content"],
+            &entry["attachments"],
+            &entry["permission_mode"],
+            &entry["principal"]
+        ),
+        (
+            &json!(content),
+            &json!(["a.png"]),
+            &json!("accept-edits"),
+            &json!("cli")
+        )
     );
     home.refused_of("LIMIT_EXCEEDED", &["queue", "push", &id], "x".repeat(262_145));
     home.refused_of("INVALID_ARGUMENT", &["queue", "push", &id], " \n");
-    home.refused("INVALID_ARGUMENT", &["queue", "push", &id, "x", "--attach", "data:text/plain,x"]);
+    home.refused(
+        "INVALID_ARGUMENT",
+        &["queue", "push", &id, "x", "--attach", "data:text/plain,x"],
+    );
     home.json_of(&["queue", "push", &id], "x".repeat(262_144));
 }

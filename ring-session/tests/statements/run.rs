@@ -40,7 +40,13 @@ fn send(pid: u32, signal: Signal) {
 
 fn lives(pid: &str) -> bool {
     let stat = fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
-    stat.is_ok_and(|s| !s.rsplit(')').next().unwrap_or_default().trim_start().starts_with(['Z', 'X']))
+    stat.is_ok_and(|s| {
+        !s.rsplit(')')
+            .next()
+            .unwrap_or_default()
+            .trim_start()
+            .starts_with(['Z', 'X'])
+    })
 }
 
 /// Waits for a process to be gone, without a limit: a test that hangs here has found that it stays.
@@ -68,15 +74,28 @@ fn s63_a_prompt_goes_in_and_an_answer_comes_out_and_both_are_kept() {
     let home = home();
     let id = home.new_session();
     let out = home.feed(&["run", &id, "--", "cat"], "hi");
-    assert_eq!((out.status.code(), text(&out.stdout).as_str()), (Some(0), "hi"), "{}", text(&out.stderr));
+    assert_eq!(
+        (out.status.code(), text(&out.stdout).as_str()),
+        (Some(0), "hi"),
+        "{}",
+        text(&out.stderr)
+    );
     assert_eq!(last(&home, &id), ("completed".into(), String::new()));
     let rows = home.rows(&id);
     assert_eq!(home.texts(&id), ["hi", "hi"]);
-    assert_eq!((&rows[0]["role"], &rows[1]["role"]), (&json!("user"), &json!("assistant")));
+    assert_eq!(
+        (&rows[0]["role"], &rows[1]["role"]),
+        (&json!("user"), &json!("assistant"))
+    );
     assert_eq!(list(&home.record(&id)["notifications"]).len(), 1);
     let result = home.json_of(&["run", &id, "--seen", "--", "cat"], "again");
     assert_eq!(
-        (&result["status"], &result["exit_status"], &result["stdout"], &result["truncated"]),
+        (
+            &result["status"],
+            &result["exit_status"],
+            &result["stdout"],
+            &result["truncated"]
+        ),
         (&json!("completed"), &json!(0), &json!("again"), &json!(false))
     );
     assert_eq!(list(&home.record(&id)["notifications"]).len(), 1);
@@ -156,7 +175,9 @@ fn s67_an_interrupt_is_recorded_before_the_command_hears_of_it_and_nothing_of_th
         "trap 'cp {} seen; exit 0' INT; sleep 600 & echo $!; wait",
         home.file(&id, "session.json").display()
     );
-    let words = ["--format", "human", "run", &id, "--prompt", "prompt", "--", "sh", "-c", &script];
+    let words = [
+        "--format", "human", "run", &id, "--prompt", "prompt", "--", "sh", "-c", &script,
+    ];
     let mut run = background(&home, &words);
     let child = first_line(&mut run);
     assert!(lives(&child));
@@ -165,10 +186,16 @@ fn s67_an_interrupt_is_recorded_before_the_command_hears_of_it_and_nothing_of_th
     assert_eq!(out.status.code(), Some(5), "{}", text(&out.stderr));
     assert!(text(&out.stderr).contains("TURN_ABORTED"));
     let seen: Value = serde_json::from_slice(&fs::read(home.path().join("seen")).unwrap()).unwrap();
-    assert_eq!((&seen["turn"], &seen["turns"][0]["status"]), (&Value::Null, &json!("aborted")));
+    assert_eq!(
+        (&seen["turn"], &seen["turns"][0]["status"]),
+        (&Value::Null, &json!("aborted"))
+    );
     gone(&child, Duration::from_secs(10));
     let record = home.record(&id);
-    assert_eq!((list(&record["turns"]).len(), &record["notifications"]), (1, &json!([])));
+    assert_eq!(
+        (list(&record["turns"]).len(), &record["notifications"]),
+        (1, &json!([]))
+    );
     assert_eq!(home.rows(&id).len(), 2, "the partial reply is kept");
     home.check();
 }
@@ -198,14 +225,24 @@ fn s69_draining_takes_the_prompt_and_then_each_entry_after_the_former_is_stored(
         home.push(&id, prompt);
     }
     // each turn sees how many have ended before it
-    let script = format!("cat; grep -o '\"status\":\"[a-z]*\"' {} | wc -l", home.file(&id, "session.json").display());
+    let script = format!(
+        "cat; grep -o '\"status\":\"[a-z]*\"' {} | wc -l",
+        home.file(&id, "session.json").display()
+    );
     let words = ["run", &id, "--drain", "--prompt", "-", "--", "sh", "-c", &script];
     let results = list(&home.json_of(&words, "one"));
     let texts: Vec<String> = results.iter().map(|r| str_of(&r["stdout"]).trim().to_owned()).collect();
     assert_eq!(texts, ["one0", "two1", "three2", "four3"]);
-    let origins: Vec<Value> = list(&home.record(&id)["turns"]).iter().map(|t| t["origin"].clone()).collect();
+    let origins: Vec<Value> = list(&home.record(&id)["turns"])
+        .iter()
+        .map(|t| t["origin"].clone())
+        .collect();
     assert_eq!(origins, ["run", "queue", "queue", "queue"]);
-    assert_eq!(home.json_of(&["run", &id, "--drain", "--", "cat"], ""), json!([]), "nothing to do");
+    assert_eq!(
+        home.json_of(&["run", &id, "--drain", "--", "cat"], ""),
+        json!([]),
+        "nothing to do"
+    );
     for prompt in ["a", "b", "c"] {
         home.push(&id, prompt);
     }
@@ -273,7 +310,11 @@ fn s34_a_run_that_is_killed_amid_output_leaves_its_partial_reply_once() {
     let rows = home.rows(&id);
     assert_eq!(rows.len(), 2);
     assert_eq!(
-        (&rows[1]["blocks"][0]["text"], &rows[1]["meta"]["status"], &rows[1]["meta"]["promoted"]),
+        (
+            &rows[1]["blocks"][0]["text"],
+            &rows[1]["meta"]["status"],
+            &rows[1]["meta"]["promoted"]
+        ),
         (&json!("partly\n"), &json!("aborted"), &json!(true))
     );
     assert!(!home.file(&id, "inflight.json").exists());
@@ -284,14 +325,27 @@ fn s34_a_run_that_is_killed_amid_output_leaves_its_partial_reply_once() {
 fn a_run_takes_too_long_or_is_asked_to_stop() {
     let home = home();
     let id = home.new_session();
-    let words = ["--format", "json", "run", &id, "--timeout", "200ms", "--", "sleep", "600"];
+    let words = [
+        "--format",
+        "json",
+        "run",
+        &id,
+        "--timeout",
+        "200ms",
+        "--",
+        "sleep",
+        "600",
+    ];
     let out = home.feed(&words, "x");
     assert_eq!(refusal(&out, &words)["code"], "TIMEOUT");
     assert_eq!(last(&home, &id), ("error".into(), "TIMEOUT".into()));
     // a stop: the command ends by itself, and no further entry is taken
     home.push(&id, "one");
     home.push(&id, "two");
-    let script = format!("{} stop $RING_SESSION >/dev/null; echo $RING_TURN", env!("CARGO_BIN_EXE_ring-session"));
+    let script = format!(
+        "{} stop $RING_SESSION >/dev/null; echo $RING_TURN",
+        env!("CARGO_BIN_EXE_ring-session")
+    );
     let words = ["run", &id, "--drain", "--", "sh", "-c", &script];
     let results = list(&home.json(&words));
     assert_eq!(results.len(), 1);

@@ -62,7 +62,11 @@ fn s27_torn_unknown_and_garbage_lines_hide_no_row_and_spoil_no_next_one() {
     let home = Home::new();
     let id = home.new_session();
     let turn = home.begin(&id, "x");
-    add(&home, &id, b"garbage\n{\"type\":\"compaction\",\"id\":\"c\"}\n\n[1]\n\xff\xfe\n");
+    add(
+        &home,
+        &id,
+        b"garbage\n{\"type\":\"compaction\",\"id\":\"c\"}\n\n[1]\n\xff\xfe\n",
+    );
     home.append(&id, &turn, "a", "one");
     add(&home, &id, b"{\"type\":\"message\",\"id\":\"torn\",\"role\":\"ass");
     assert_eq!(home.texts(&id), ["x", "one"]);
@@ -70,7 +74,11 @@ fn s27_torn_unknown_and_garbage_lines_hide_no_row_and_spoil_no_next_one() {
     assert_eq!(home.texts(&id), ["x", "one", "two"]);
     let bytes = fs::read(home.file(&id, "transcript.jsonl")).unwrap();
     let lines = String::from_utf8_lossy(&bytes).lines().count();
-    assert_eq!(lines, 1 + 1 + 5 + 1 + 1 + 1, "header, rows, garbage, the torn one, all kept");
+    assert_eq!(
+        lines,
+        1 + 1 + 5 + 1 + 1 + 1,
+        "header, rows, garbage, the torn one, all kept"
+    );
     assert!(bytes.ends_with(b"\n"));
 }
 
@@ -81,7 +89,10 @@ fn s28_an_id_counts_once_with_its_last_content_in_its_first_place() {
     let turn = home.begin(&id, "x");
     home.append(&id, &turn, "a", "first");
     home.append(&id, &turn, "b", "second");
-    assert_eq!(home.append(&id, &turn, "a", "first"), json!({"appended": 0, "skipped": 1}));
+    assert_eq!(
+        home.append(&id, &turn, "a", "first"),
+        json!({"appended": 0, "skipped": 1})
+    );
     add(&home, &id, message("a", "last").as_bytes());
     assert_eq!(home.texts(&id), ["x", "last", "second"]);
     // a reply that is still streaming is replaced by the final one
@@ -183,7 +194,11 @@ fn s33_a_cut_that_a_killed_writer_did_not_finish_is_finished_by_the_next() {
 
 #[test]
 fn s34_a_partial_reply_becomes_a_row_once_and_a_final_one_of_its_id_wins() {
-    for order in ["final after recovery", "final before recovery", "final before its checkpoint"] {
+    for order in [
+        "final after recovery",
+        "final before recovery",
+        "final before its checkpoint",
+    ] {
         let home = Home::with_processes();
         home.process(4242, 77);
         let id = home.new_session();
@@ -242,7 +257,10 @@ fn s35_a_session_whose_record_is_lost_is_listed_again() {
                 (&record["title"], &record["source"], &record["mode"]),
                 (&json!("fix the login"), &json!("recovered"), &json!("plan"))
             );
-            assert_eq!((&record["turn"], &record["queue"]["held"]), (&Value::Null, &json!(true)));
+            assert_eq!(
+                (&record["turn"], &record["queue"]["held"]),
+                (&Value::Null, &json!(true))
+            );
             assert_eq!(home.texts(&id)[..2], ["fix  the\nlogin", "done"]);
             let kept = names(&home.sessions().join(&id));
             assert_eq!(
@@ -273,7 +291,12 @@ fn s36_a_deleted_session_is_gone_also_for_an_append_that_waited() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(reply("b", "late").as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(reply("b", "late").as_bytes())
+        .unwrap();
     // the waiter has opened the lock's file as soon as the system lists it among its open files
     let fds = std::path::PathBuf::from(format!("/proc/{}/fd", child.id()));
     let lock = home.file(&id, "lock");
@@ -295,7 +318,10 @@ fn s36_a_deleted_session_is_gone_also_for_an_append_that_waited() {
     home.refused("SESSION_NOT_FOUND", &["recover", &id]);
     assert_eq!(home.json(&["recover"]), json!([]));
     assert_eq!(home.json(&["list"]), json!([]));
-    assert!(names(&home.sessions()).is_empty(), "the trash goes with the next recover");
+    assert!(
+        names(&home.sessions()).is_empty(),
+        "the trash goes with the next recover"
+    );
 }
 
 #[test]
@@ -311,11 +337,19 @@ fn s37_a_session_that_is_not_idle_is_deleted_only_by_force() {
     home.ask(&id, &turn, "c", "Bash");
     let before = home.files();
     home.refused("AGENT_BUSY", &["delete", &id]);
-    for busy in [home.planned(None), home.planned(Some("queued")), home.planned(Some("running"))] {
+    for busy in [
+        home.planned(None),
+        home.planned(Some("queued")),
+        home.planned(Some("running")),
+    ] {
         home.refused("AGENT_BUSY", &["delete", &busy]);
         assert_eq!(home.json(&["delete", &busy, "--force"]), json!({"ok": true}));
     }
-    assert!(before.iter().all(|(name, bytes)| name.ends_with("jsonl") || fs::read(home.state().join(name)).unwrap() == *bytes));
+    assert!(
+        before
+            .iter()
+            .all(|(name, bytes)| name.ends_with("jsonl") || fs::read(home.state().join(name)).unwrap() == *bytes)
+    );
     home.says(&["delete", &id, "--force"]);
     assert!(names(&home.sessions()).is_empty());
     home.refused("SESSION_NOT_FOUND", &["show", &id]);
@@ -358,7 +392,17 @@ fn s39_a_newer_record_is_shown_and_not_written_and_unknown_members_survive() {
         &["queue", "push", &id, "x"],
         &["queue", "hold", &id],
         &["queue", "next", &id],
-        &["permission", "open", &id, "--turn", &turn, "--call", "c", "--tool", "Bash"],
+        &[
+            "permission",
+            "open",
+            &id,
+            "--turn",
+            &turn,
+            "--call",
+            "c",
+            "--tool",
+            "Bash",
+        ],
         &["recover", &id],
         &["recover", &id, "--force"],
         &["delete", &id, "--force"],
@@ -408,7 +452,10 @@ fn s40_the_33rd_closed_turn_puts_the_oldest_into_history_and_it_is_still_known()
     home.end(&id, &turn, &["completed", "--seen"]);
     assert_eq!(history(), turns[..2]);
     fs::write(home.file(&id, "session.json"), before).unwrap();
-    let ids: Vec<String> = list(&home.show(&id)["turns"]).iter().map(|t| str_of(&t["id"])).collect();
+    let ids: Vec<String> = list(&home.show(&id)["turns"])
+        .iter()
+        .map(|t| str_of(&t["id"]))
+        .collect();
     assert_eq!(ids, turns[1..]);
     assert_eq!(home.end(&id, &turns[1], &["completed"])["ok"], false);
 }

@@ -117,10 +117,7 @@ fn s6_a_second_abort_or_end_says_so_and_leaves_the_record_to_the_byte() {
     assert_eq!(home.end(&id, &turn, &["completed"])["ok"], true);
     let before = home.bytes(&id);
     let again = home.end(&id, &turn, &["error", "--error-code", "LATE"]);
-    assert_eq!(
-        again,
-        json!({"ok": false, "status": "completed", "notification": null})
-    );
+    assert_eq!(again, json!({"ok": false, "status": "completed", "notification": null}));
     assert_eq!(home.bytes(&id), before);
 }
 
@@ -250,7 +247,10 @@ fn s12_steering_needs_a_live_turn_that_goes_on() {
     home.refused("TURN_NOT_FOUND", &["steer", &id, "--turn", &turn, "more"]);
     assert_eq!(home.texts(&id), ["x", "y"]);
     let record = home.record(&id);
-    assert_eq!((&record["queue"]["entries"], &record["turn"]["id"]), (&json!([]), &json!(turn)));
+    assert_eq!(
+        (&record["queue"]["entries"], &record["turn"]["id"]),
+        (&json!([]), &json!(turn))
+    );
 }
 
 #[test]
@@ -319,7 +319,11 @@ fn s16_two_sessions_share_nothing_and_the_callers_folder_is_never_read() {
     let third = home.path().join("third");
     let words = |args: &[&str]| {
         let out = home.ring(args).current_dir(&third).output().unwrap();
-        assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+        assert!(
+            out.status.success(),
+            "{args:?}: {}",
+            String::from_utf8_lossy(&out.stderr)
+        );
         String::from_utf8(out.stdout).unwrap().trim_end().to_owned()
     };
     let a = words(&["new", "--project", "../a"]);
@@ -333,8 +337,14 @@ fn s16_two_sessions_share_nothing_and_the_callers_folder_is_never_read() {
     home.refused("TURN_NOT_FOUND", &["end", &b, "--turn", &ta, "completed"]);
     words(&["end", &a, "--turn", &ta, "completed"]);
     let (ra, rb) = (home.show(&a), home.show(&b));
-    assert_eq!((home.texts(&a), home.texts(&b)), (vec!["for a".into()], vec!["for b".into()]));
-    assert_eq!((&ra["status"], &rb["status"]), (&json!("idle"), &json!("waiting_permission")));
+    assert_eq!(
+        (home.texts(&a), home.texts(&b)),
+        (vec!["for a".into()], vec!["for b".into()])
+    );
+    assert_eq!(
+        (&ra["status"], &rb["status"]),
+        (&json!("idle"), &json!("waiting_permission"))
+    );
     assert_eq!((&ra["grants"], &rb["grants"]), (&json!(["Bash"]), &json!([])));
     for (record, name) in [(&ra, "a"), (&rb, "b")] {
         let project = fs::canonicalize(home.path().join(name)).unwrap();
@@ -342,9 +352,15 @@ fn s16_two_sessions_share_nothing_and_the_callers_folder_is_never_read() {
     }
     for event in home.events() {
         let own = if event["session"] == a.as_str() { &ta } else { &tb };
-        assert!(event["turn_id"].is_null() || event["turn_id"] == own.as_str(), "{event}");
+        assert!(
+            event["turn_id"].is_null() || event["turn_id"] == own.as_str(),
+            "{event}"
+        );
         let project = if event["session"] == a.as_str() { &ra } else { &rb };
-        assert!(event["project"].is_null() || event["project"] == project["project"], "{event}");
+        assert!(
+            event["project"].is_null() || event["project"] == project["project"],
+            "{event}"
+        );
     }
     assert!(names(&third).is_empty());
 }
@@ -385,19 +401,29 @@ fn s18_a_busy_session_keeps_mode_permission_and_settings_but_takes_a_title() {
     let home = Home::new();
     let live = home.new_session();
     home.begin(&live, "x");
-    for id in [live, home.planned(None), home.planned(Some("queued")), home.planned(Some("running"))] {
+    for id in [
+        live,
+        home.planned(None),
+        home.planned(Some("queued")),
+        home.planned(Some("running")),
+    ] {
         let mode = str_of(&home.record(&id)["mode"]);
         let other = if mode == "goal" { "agent" } else { "goal" };
         let before = home.bytes(&id);
-        for change in [
-            ["--mode", other],
-            ["--permission", "auto"],
-            ["--set", "model=opus"],
-        ] {
+        for change in [["--mode", other], ["--permission", "auto"], ["--set", "model=opus"]] {
             home.refused("PLAN_CONFIGURATION_BLOCKED", &["configure", &id, change[0], change[1]]);
         }
         home.says(&["configure", &id]);
-        home.says(&["configure", &id, "--mode", &mode, "--permission", "inherit", "--set", "none="]);
+        home.says(&[
+            "configure",
+            &id,
+            "--mode",
+            &mode,
+            "--permission",
+            "inherit",
+            "--set",
+            "none=",
+        ]);
         assert_eq!(home.bytes(&id), before);
         home.says(&["configure", &id, "--title", "Only this"]);
         assert_eq!(home.record(&id)["title"], "Only this");
@@ -411,7 +437,11 @@ fn s19_an_abort_interrupts_proposal_and_execution_in_one_revision() {
         let id = home.planned(execution);
         let before = home.record(&id)["revision"].as_u64().unwrap();
         let aborted = home.json(&["abort", &id]);
-        let interrupted = if execution.is_some() { "execution-1" } else { "proposal-1" };
+        let interrupted = if execution.is_some() {
+            "execution-1"
+        } else {
+            "proposal-1"
+        };
         assert_eq!(
             (&aborted["ok"], &aborted["kind"], &aborted["interrupted"]),
             (&json!(true), &json!("none"), &json!([interrupted]))
@@ -450,7 +480,11 @@ fn s20_an_error_of_an_executions_turn_interrupts_it_with_the_same_code() {
     assert_eq!(turn, "reserved-turn");
     let record = home.record(&id);
     assert_eq!(
-        (&record["turn"]["origin"], &record["turn"]["user_row"], &record["turn"]["execution_id"]),
+        (
+            &record["turn"]["origin"],
+            &record["turn"]["user_row"],
+            &record["turn"]["execution_id"]
+        ),
         (&json!("execution"), &Value::Null, &json!("execution-1"))
     );
     home.refused("AGENT_BUSY", &["begin", &id, "--turn", "reserved-turn"]);
@@ -479,7 +513,10 @@ fn the_first_prompt_names_the_session_and_a_given_title_stays() {
     home.begin(&id, &format!("  fix\n\tthe {}", "login ".repeat(20)));
     let record = home.record(&id);
     let title = str_of(&record["title"]);
-    assert!(title.starts_with("fix the login login") && title.ends_with('…'), "{title}");
+    assert!(
+        title.starts_with("fix the login login") && title.ends_with('…'),
+        "{title}"
+    );
     assert_eq!((title.chars().count(), &record["title_auto"]), (48, &json!(false)));
     let named = home.says(&["new", "--title", "Mine"]);
     home.begin(&named, "other words");
@@ -499,6 +536,9 @@ fn an_owner_is_a_living_process_and_a_blank_prompt_is_none() {
     home.says(&["abort", &id]);
     let begun = home.json(&["begin", &id, "--attach", "docs/a.md"]);
     let rows = home.rows(&id);
-    assert_eq!((&rows[0]["id"], &rows[0]["blocks"][0]["ref"]), (&begun["row"], &json!("docs/a.md")));
+    assert_eq!(
+        (&rows[0]["id"], &rows[0]["blocks"][0]["ref"]),
+        (&begun["row"], &json!("docs/a.md"))
+    );
     assert!(reply("a", "b").contains("assistant"));
 }

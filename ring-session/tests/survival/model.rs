@@ -30,7 +30,11 @@ thread_local! {
 }
 
 fn look(pid: u32) -> Look {
-    let ticks = LIVING.get().get(pid.wrapping_sub(PIDS.start) as usize).copied().unwrap_or(0);
+    let ticks = LIVING
+        .get()
+        .get(pid.wrapping_sub(PIDS.start) as usize)
+        .copied()
+        .unwrap_or(0);
     match ticks {
         0 => Look::Gone,
         start_ticks => Look::Found(ProcessStat {
@@ -278,7 +282,11 @@ impl Run {
                 let mut living = LIVING.get();
                 let ticks = &mut living[usize::from(owner)];
                 // a pid that is used again has another start
-                *ticks = if matches!(op, Op::Die { .. }) { 0 } else { *ticks + self.world.boot as u64 * 1000 + 1 };
+                *ticks = if matches!(op, Op::Die { .. }) {
+                    0
+                } else {
+                    *ticks + self.world.boot as u64 * 1000 + 1
+                };
                 LIVING.set(living);
             }
             _ => {
@@ -338,9 +346,7 @@ impl Run {
                 (code(said).map(drop), expected)
             }
             Op::End { which, failed, seen } => {
-                let Some(turn) = model.turn_of(which) else {
-                    return None;
-                };
+                let turn = model.turn_of(which)?;
                 let outcome = if failed { Outcome::Error } else { Outcome::Completed };
                 let said = store.update(&id, |work, files| {
                     let known = ring_session::history::find_turn(&files.history(), &work.record, &turn).unwrap();
@@ -369,7 +375,9 @@ impl Run {
                 if turn.is_none() && !matches!(which, Which::Unnamed) {
                     return None;
                 }
-                let old = turn.as_ref().is_some_and(|t| model.live.as_ref().is_none_or(|l| l.id != *t));
+                let old = turn
+                    .as_ref()
+                    .is_some_and(|t| model.live.as_ref().is_none_or(|l| l.id != *t));
                 let (done, _) = store
                     .update(&id, |work, files| {
                         if old {
@@ -401,9 +409,7 @@ impl Run {
                 (Ok(()), Ok(()))
             }
             Op::Steer => {
-                let Some(turn) = model.turn_of(Which::Live).or(model.turn_of(Which::Old)) else {
-                    return None;
-                };
+                let turn = model.turn_of(Which::Live).or(model.turn_of(Which::Old))?;
                 let said = store.update(&id, |work, _| work.steer(&turn, "and that"));
                 let expected = match model.live.as_mut().filter(|l| !l.stopping) {
                     None => Err(Code::TurnNotFound),
@@ -434,9 +440,7 @@ impl Run {
                 (Ok(()), Ok(()))
             }
             Op::Checkpoint => {
-                let Some(turn) = model.turn_of(Which::Live).or(model.turn_of(Which::Old)) else {
-                    return None;
-                };
+                let turn = model.turn_of(Which::Live).or(model.turn_of(Which::Old))?;
                 let row = self.name("partial");
                 let made = Row::assistant(row.clone(), &turn, self.world.now, "so far");
                 let said = store.keep_checkpoint(&id, &turn, &made);
@@ -450,9 +454,7 @@ impl Run {
                 (code(said), expected)
             }
             Op::Ask => {
-                let Some(turn) = model.turn_of(Which::Live).or(model.turn_of(Which::Old)) else {
-                    return None;
-                };
+                let turn = model.turn_of(Which::Live).or(model.turn_of(Which::Old))?;
                 let call = self.name("call");
                 let said = store.update(&id, |work, _| {
                     work.open_request(Opening {
@@ -476,9 +478,7 @@ impl Run {
             }
             Op::Answer { place, answer } => {
                 let all = store.stored(&id).unwrap().permissions;
-                let Some(request) = all.get(usize::from(place) % all.len().max(1)).cloned() else {
-                    return None;
-                };
+                let request = all.get(usize::from(place) % all.len().max(1)).cloned()?;
                 let answer = [Answer::AllowOnce, Answer::Deny, Answer::AllowOnce][usize::from(answer)];
                 let said = store.update(&id, |work, _| work.answer(&request.id, answer));
                 let live = model.live.as_mut();
@@ -529,8 +529,16 @@ impl Run {
             }
             Op::Remove { place } | Op::Prioritize { place } => {
                 let started = model.live.as_ref().and_then(|l| l.entry.clone());
-                let all: Vec<String> = model.queue.iter().map(|(e, _)| e.clone()).chain(started.clone()).collect();
-                let entry = all.get(usize::from(place) % (all.len() + 1)).cloned().unwrap_or("unknown".into());
+                let all: Vec<String> = model
+                    .queue
+                    .iter()
+                    .map(|(e, _)| e.clone())
+                    .chain(started.clone())
+                    .collect();
+                let entry = all
+                    .get(usize::from(place) % (all.len() + 1))
+                    .cloned()
+                    .unwrap_or("unknown".into());
                 let found = model.queue.iter().position(|(e, _)| *e == entry);
                 let is_removal = matches!(op, Op::Remove { .. });
                 let said = store.update(&id, |work, _| match is_removal {
@@ -603,7 +611,11 @@ impl Run {
             Op::Fork => {
                 let before = fs::read(store.files(&id).record()).unwrap();
                 let said = code(fork::fork(&store, &id, None, None));
-                assert_eq!(fs::read(store.files(&id).record()).unwrap(), before, "the source stays to the byte");
+                assert_eq!(
+                    fs::read(store.files(&id).record()).unwrap(),
+                    before,
+                    "the source stays to the byte"
+                );
                 let stored = self.sessions.iter().find(|s| s.id == id).cloned();
                 if let Ok(child) = &said {
                     assert_eq!(child.transcript.rows as usize, stored_rows(&store, &id).len());
@@ -617,7 +629,11 @@ impl Run {
                         store.delete(&child.id, |_, _| Ok(())).unwrap();
                     }
                 }
-                let expected = if model.live.is_some() { Err(Code::AgentBusy) } else { Ok(()) };
+                let expected = if model.live.is_some() {
+                    Err(Code::AgentBusy)
+                } else {
+                    Ok(())
+                };
                 // a reader that finds a death writes nothing: the model stays as it was stored
                 if let Some(stored) = stored {
                     *model = stored;
@@ -713,7 +729,9 @@ fn same(record: &Record, model: &Session) {
         .filter(|r| r.state == RequestState::Open)
         .map(|r| &r.id)
         .collect();
-    let asked: Vec<&String> = live.map(|l| l.asked.iter().map(|(r, _)| r).collect()).unwrap_or_default();
+    let asked: Vec<&String> = live
+        .map(|l| l.asked.iter().map(|(r, _)| r).collect())
+        .unwrap_or_default();
     assert_eq!(open, asked);
 }
 
