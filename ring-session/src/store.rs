@@ -352,17 +352,10 @@ impl Store {
     }
 
     fn commit(&self, files: &Files, stored: &Record, mut work: Work) -> Result<Record, Refusal> {
-        let path = files.transcript();
-        let failed = |what: &'static str, path: &Path| {
-            let path = path.to_owned();
-            move |e: io::Error| Refusal::io(what, &path, &e)
-        };
-        let uncut = without_cut(stored);
         // what a killed writer did not tell is told first: it is committed, and this commit takes it off the list
         let missing = self.missing_announcements(stored);
-        if let Some(lines) = missing.as_ref().filter(|lines| !lines.is_empty()) {
-            self.tell(lines);
-        }
+        let all_told = missing.is_some_and(|lines| lines.is_empty() || self.tell(&lines));
+        let uncut = without_cut(stored);
         let is_stored = stored.revision > 0;
         if is_stored && work.record == uncut && work.rows.is_empty() && work.history.is_empty() && work.cut.is_none() {
             if work.drop_checkpoint {
@@ -370,53 +363,22 @@ impl Store {
             }
             return Ok(work.record);
         }
-        if missing.is_some() {
+        if all_told {
             work.record.unannounced.retain(|t| !stored.unannounced.contains(t));
         }
-        // 1: rows and history
-        let before = work.record.transcript.bytes;
-        self.forget_outdated_checkpoint(&path, before, &mut work)
-            .map_err(failed("read", &path))?;
-        let is_longer = !work.rows.is_empty();
-        if is_longer {
-            if stored.transcript.cut {
-                // the file is cut; no later writer may take the new rows for what is still to be cut
-                replace::replace(&files.record(), &serialise(&uncut)?, Durability::Synced)
-                    .map_err(failed("write", &files.record()))?;
-            }
-            let lines: Vec<String> = work.rows.iter().map(Row::line).collect();
-            let first = transcript::header(&work.record);
-            let bytes = transcript::append(&path, Some(&first), &lines).map_err(failed("append to", &path))?;
-            work.record.transcript.bytes = bytes;
-            work.record.transcript.rows += work.rows.iter().filter(|r| !self.replaces(&work, r)).count() as u64;
-        }
-        // a failure from here on takes the rows back, or the repeated command would add them twice
-        let taken_back = |refusal: Refusal| {
-            if is_longer {
-                transcript::shorten(&path, before).unwrap_or_default();
-            }
-            refusal
-        };
-        if !work.history.is_empty() {
-            transcript::append(&files.history(), None, &work.history)
-                .map_err(failed("append to", &files.history()))
-                .map_err(taken_back)?;
-        }
-        // 2: the commit
-        if let Some(cut) = work.cut {
-            work.record.transcript.bytes = cut.bytes;
-            work.record.transcript.rows = cut.rows;
-            work.record.transcript.cut = true;
-        }
-        work.record.revision = stored.revision + 1;
-        work.record.updated_ms = self.here.now;
-        let bytes = serialise(&work.record).map_err(taken_back)?;
-        replace::replace(&files.record(), &bytes, Durability::Synced)
-            .map_err(failed("write", &files.record()))
-            .map_err(taken_back)?;
+        // 1 and 2. After a failure the repeated command would add its rows a second time: they are taken back. Should
+        // that fail too, they count with the next commit, as those of a killed writer do
+        let logs = [files.transcript(), files.history()];
+        let sizes = logs.each_ref().map(|path| transcript::size(path).unwrap_or(u64::MAX));
+        self.write(files, &uncut, stored.transcript.cut, &mut work)
+            .inspect_err(|_| {
+                for (path, size) in logs.iter().zip(sizes) {
+                    transcript::shorten(path, size).unwrap_or_default();
+                }
+            })?;
         // 3: what follows from it; the next writer makes up for a failure here
         if let Some(cut) = work.cut {
-            finish_cut(&path, cut.bytes).unwrap_or_default();
+            finish_cut(&files.transcript(), cut.bytes).unwrap_or_default();
         }
         if work.drop_checkpoint {
             remove(&files.checkpoint()).unwrap_or_default();
@@ -426,10 +388,44 @@ impl Store {
         Ok(work.record)
     }
 
-    /// Appends event lines. A line that cannot be written is missing; the command has succeeded all the same.
-    fn tell(&self, lines: &[String]) {
+    /// Rows and history, and then the record that counts them. `was_cut`: the stored record, `stored` but for that mark,
+    /// still says that the transcript is to be cut, which it is.
+    fn write(&self, files: &Files, stored: &Record, was_cut: bool, work: &mut Work) -> Result<(), Refusal> {
+        let failed = |what: &'static str, path: PathBuf| move |e: io::Error| Refusal::io(what, &path, &e);
+        let path = files.transcript();
+        self.forget_outdated_checkpoint(&path, work.record.transcript.bytes, work)
+            .map_err(failed("read", path.clone()))?;
+        if !work.rows.is_empty() {
+            if was_cut {
+                // no later writer may take the new rows for what is still to be cut
+                replace::replace(&files.record(), &serialise(stored)?, Durability::Synced)
+                    .map_err(failed("write", files.record()))?;
+            }
+            let lines: Vec<String> = work.rows.iter().map(Row::line).collect();
+            let first = transcript::header(&work.record);
+            work.record.transcript.bytes =
+                transcript::append(&path, Some(&first), &lines).map_err(failed("append to", path))?;
+            work.record.transcript.rows += work.rows.iter().filter(|r| !self.replaces(work, r)).count() as u64;
+        }
+        if !work.history.is_empty() {
+            transcript::append(&files.history(), None, &work.history).map_err(failed("append to", files.history()))?;
+        }
+        if let Some(cut) = work.cut {
+            work.record.transcript.bytes = cut.bytes;
+            work.record.transcript.rows = cut.rows;
+            work.record.transcript.cut = true;
+        }
+        work.record.revision = stored.revision + 1;
+        work.record.updated_ms = self.here.now;
+        let bytes = serialise(&work.record)?;
+        replace::replace(&files.record(), &bytes, Durability::Synced).map_err(failed("write", files.record()))
+    }
+
+    /// Appends event lines; whether it could. A line that cannot be written is missing, and the command has succeeded
+    /// all the same.
+    fn tell(&self, lines: &[String]) -> bool {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        events::append_all(&self.state, &lines, self.wait).unwrap_or_default();
+        events::append_all(&self.state, &lines, self.wait).is_ok()
     }
 
     /// Whether a row takes the place of one that is there.

@@ -32,7 +32,7 @@ pub fn header(record: &Record) -> String {
 /// Appends whole lines in one write and syncs them; a torn tail is ended first. Gives the new size.
 ///
 /// # Errors
-/// Those of the system. What was written of the lines is taken back.
+/// Those of the system. Lines that were written and not synced may be there: see [`shorten`].
 pub fn append(path: &Path, first: Option<&str>, lines: &[String]) -> io::Result<u64> {
     let mut file = match open(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
@@ -61,28 +61,24 @@ pub fn append(path: &Path, first: Option<&str>, lines: &[String]) -> io::Result<
         bytes.extend_from_slice(line.as_bytes());
         bytes.push(b'\n');
     }
-    let mut write = || {
-        file.write_all(&bytes)?;
-        file.sync_data()?;
-        match path.parent().filter(|_| size == 0) {
-            Some(dir) => File::open(dir)?.sync_all(),
-            None => Ok(()),
-        }
-    };
-    if let Err(e) = write() {
-        // all or none; should this fail too, the lines count with the next commit, as those of a killed writer do
-        file.set_len(size).unwrap_or_default();
-        return Err(e);
+    file.write_all(&bytes)?;
+    file.sync_data()?;
+    if let Some(dir) = path.parent().filter(|_| size == 0) {
+        File::open(dir)?.sync_all()?;
     }
     Ok(size + bytes.len() as u64)
 }
 
-/// Takes back lines that were appended and not committed.
+/// Takes back lines that were appended and not committed; a file that was empty goes.
 ///
 /// # Errors
 /// Those of the system.
-pub fn shorten(path: &Path, size: u64) -> io::Result<()> {
-    OpenOptions::new().write(true).open(path)?.set_len(size)
+pub fn shorten(path: &Path, to: u64) -> io::Result<()> {
+    match size(path)? {
+        now if now <= to && now > 0 => Ok(()),
+        _ if to == 0 => std::fs::remove_file(path),
+        _ => OpenOptions::new().write(true).open(path)?.set_len(to),
+    }
 }
 
 fn open(path: &Path) -> io::Result<File> {

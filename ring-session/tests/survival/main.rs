@@ -5,4 +5,10 @@
 #[path = "../harness/mod.rs"]
 mod harness;
 
+mod crash;
+mod faults;
 mod model;
+mod order;
+mod races;
+mod scene;
+mod trace;
