@@ -92,13 +92,18 @@ fn against_cat(bench: &mut Bench, effort: Effort, bytes: usize, runs: usize, aim
         ours.push(wall(&mut bench.hook(), Some(&payload)));
     }
     assert_eq!(bench.seq(&session), 1 + ours.len() as u64, "every event was applied");
-    let (median, floor) = (at(&mut ours, 0.5), at(&mut floor, 0.5));
-    row(
-        &format!("one event, {} KiB", bytes / 1024),
-        &ms(median),
-        &format!("{:.2} x `cat` ({})", ratio(median, floor), ms(floor)),
-        aim,
-    );
+    let size = if bytes < 1 << 20 {
+        format!("{} KiB", bytes >> 10)
+    } else {
+        format!("{} MiB", bytes >> 20)
+    };
+    let (median, least) = (at(&mut ours, 0.5), at(&mut floor, 0.5));
+    let against = format!("{:.2} x `cat` ({})", ratio(median, least), ms(least));
+    row(&format!("one event, {size}, median"), &ms(median), &against, aim);
+    // on a busy machine the scheduler decides the median; a tenth of the runs is left alone
+    let (quick, least) = (at(&mut ours, 0.1), at(&mut floor, 0.1));
+    let against = format!("{:.2} x `cat` ({})", ratio(quick, least), ms(least));
+    row(&format!("one event, {size}, fastest tenth"), &ms(quick), &against, aim);
     median
 }
 
