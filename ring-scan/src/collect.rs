@@ -6,12 +6,15 @@ use crate::join;
 use crate::merge::{self, Facts, Hook};
 use crate::processes::{self, Processes};
 use crate::shown;
-use crate::source::{self, Context, Harvest, claude, codex, hook, session as records};
+use crate::source::{self, Context, Harvest, aider, claude, codex, hook, session as records};
 use crate::tmux::Tmux;
 use ring_hook::agent::{CLAUDE, CODEX};
-use ring_session::time::{Ms, now_ms};
+use ring_session::time::{Ms, human_span};
 use ring_session::{Settings, StateDir, process, state_dir, text};
 use std::sync::Arc;
+
+/// Clocks that differ by less are right.
+const CLOCK_SKEW_MS: Ms = 2_000;
 
 /// The board at `now`: reads every source, joins what they say about a session, decides. Rows are in the order of their
 /// keys; ENDED ones are left out unless the request wants them.
@@ -41,6 +44,7 @@ pub fn collect(request: &Request, settings: &Settings, state: &StateDir, now: Ms
         if outcome.rule == "format" {
             board.findings.push(unknown_format(entry));
         }
+        board.findings.extend(future_mark(entry, &context));
         let session = shown::session(entry, outcome, &context, &mut tmux);
         board.sessions.push(session);
     }
@@ -100,12 +104,17 @@ fn read(
     } else {
         sources.push(off("session"));
     }
-    let (processes, process_source) = read_processes();
+    let (processes, mut process_source) = read_processes();
+    if !on("process") {
+        // What lives is evidence for the others; it makes no rows.
+        process_source.state = "off".into();
+    }
     let context = Arc::new(Context {
         now,
         settings: settings.clone(),
         all: request.all,
         home: state_dir::home(),
+        local: processes.as_ref().map(aider::read).unwrap_or_default(),
         processes,
         hooks: hooks.rows,
         records: sessions.found,
@@ -156,31 +165,20 @@ pub fn source_of(agent: &str) -> &'static str {
 }
 
 fn read_processes() -> (Option<Processes>, Source) {
-    let since_ms = now_ms();
-    let read = processes::read();
-    let mut source = Source {
-        name: "process".into(),
-        state: "ok".into(),
-        took_ms: source::took_ms(since_ms),
-        ..Source::default()
-    };
-    match read {
-        Ok(processes) => (Some(processes), source),
-        Err(error) => {
-            source.state = "failed".into();
-            source.error = error;
-            (None, source)
-        }
-    }
+    let (read, source) = source::begin("process", processes::read).finish();
+    ((source.state == "ok").then_some(read), source)
 }
 
-/// A process without a record, while the source that would know the record could not be read: unknown is not empty.
+/// A process without a record, while the source that would know the record could not be read: unknown is not empty. Nor is
+/// it a row if processes alone are not to be shown.
 fn may_have_a_record(entry: &Entry, sources: &[Source]) -> bool {
     let name = source_of(&entry.agent);
-    entry.kind() == "process"
-        && sources
+    let is = |source: &str, states: &[&str]| {
+        sources
             .iter()
-            .any(|s| s.name == name && matches!(s.state.as_str(), "failed" | "slow"))
+            .any(|s| s.name == source && states.contains(&s.state.as_str()))
+    };
+    entry.kind() == "process" && (is(name, &["failed", "slow"]) || is("process", &["off"]))
 }
 
 fn unknown_format(entry: &Entry) -> Finding {
@@ -190,6 +188,18 @@ fn unknown_format(entry: &Entry) -> Finding {
         path: entry.path().map(|p| p.display().to_string()).unwrap_or_default(),
         text: "no turn mark that is known".into(),
     }
+}
+
+/// A mark that the clock has not reached yet.
+fn future_mark(entry: &Entry, context: &Context) -> Option<Finding> {
+    let of_row = entry.hook.map_or(0, |h| h.row.seen_ms);
+    let ahead = entry.tail(context).map_or(0, |t| t.ms).max(of_row) - context.now;
+    (ahead > CLOCK_SKEW_MS).then(|| Finding {
+        check: "clock",
+        agent: entry.agent.clone(),
+        path: entry.path().map(|p| p.display().to_string()).unwrap_or_default(),
+        text: format!("{}: a mark lies {} in the future", entry.key, human_span(ahead)),
+    })
 }
 
 impl Entry<'_> {
@@ -203,7 +213,7 @@ impl Entry<'_> {
                 view: &h.view,
             }),
             live: self.live.as_ref().and_then(|l| l.live.as_ref()),
-            tail: self.found.and_then(|f| f.tail.as_ref()),
+            tail: self.tail(context),
             record: self.record.map(|r| &r.record),
             children: self.found.map_or(&[], |f| &f.children),
             verdict: self.verdict,

@@ -7,6 +7,7 @@ use crate::source::hook::HookRow;
 use crate::source::session::SessionRecord;
 use crate::source::{Context, Found, LiveProcess};
 use ring_hook::agent::Role;
+use ring_hook::tail::Tail;
 use ring_session::time::Ms;
 use std::path::Path;
 
@@ -69,6 +70,15 @@ impl<'a> Entry<'a> {
             (None, None) if self.record.is_none() => "process",
             _ => "foreground",
         }
+    }
+
+    /// T: the last turn marks, as far as they were read.
+    pub fn tail<'c>(&self, context: &'c Context) -> Option<&'c Tail>
+    where
+        'a: 'c,
+    {
+        let own = self.found.and_then(|f| f.tail.as_ref());
+        own.or_else(|| context.local.get(&self.pid).filter(|_| self.kind() == "process"))
     }
 
     /// Its transcript.

@@ -392,7 +392,7 @@ fn record_open(case: &Case) -> Answer {
     };
     let evidence = format!("transcript:{}", mark_name(t.kind));
     let started = if t.turn_started_ms > 0 { t.turn_started_ms } else { t.ms };
-    if case.facts.terminal.is_some_and(|p| t.ms < p.start_ms) {
+    if t.ms > 0 && case.facts.terminal.is_some_and(|p| t.ms < p.start_ms) {
         let why = format!("an open turn, last mark {}, older than the process", case.ago(t.ms));
         return yes("idle", t.ms, why, &[&evidence, "process"]);
     }

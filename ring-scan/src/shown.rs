@@ -15,7 +15,7 @@ use std::path::Path;
 pub fn session(entry: &Entry, outcome: Outcome, context: &Context, tmux: &mut Tmux) -> Session {
     let row = entry.hook.map(|h| &h.row);
     let found = entry.found;
-    let tail = found.and_then(|f| f.tail.as_ref());
+    let tail = entry.tail(context);
     let newer = tail.is_some_and(|t| row.is_none_or(|r| t.ms > r.event_ms));
     // What both know, the newer one tells.
     let pick = |of_row: Option<&String>, of_record: Option<&String>, limit: usize| {

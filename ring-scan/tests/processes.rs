@@ -310,6 +310,25 @@ fn c31_local_models_are_idle_since_their_start() {
 }
 
 #[test]
+fn c31_aider_works_while_its_history_moves() {
+    let s = Scene::new();
+    s.other(42, "aider").argv(&["python3", "/usr/bin/aider"]).up();
+    s.is("idle", "process_only");
+    let path = s.world.write(
+        "w/app/.aider.chat.history.md",
+        "# aider\n#### first\n\nok\n\n#### add a test\n",
+    );
+    scene::touch(&path, NOW - 90_000);
+    assert_eq!(s.is("working", "record_plain")["last_action"], "add a test");
+    scene::touch(&path, NOW - 91_000);
+    let row = s.is("idle", "record_plain");
+    assert_eq!(
+        (row["kind"].as_str(), row["since_ms"].as_i64()),
+        (Some("process"), Some(NOW - 91_000))
+    );
+}
+
+#[test]
 fn c105_claude_is_known_native_hosted_and_named_after_its_version() {
     for (comm, argv) in [
         ("claude", vec!["claude"]),

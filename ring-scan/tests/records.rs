@@ -170,6 +170,14 @@ fn c41_ages_come_from_marks_not_from_files() {
     assert_eq!(s.is("idle", "record_over")["age_ms"], 10 * MIN);
     let future = with(&[user(MIN, "hello"), end(-HOUR)]);
     assert_eq!(future.is("idle", "record_over")["age_ms"], 0);
+    let doctor = future.world.scan(&["doctor", "--format", "json"]).json();
+    let clock = doctor["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|c| c["id"] == "clock")
+        .unwrap();
+    assert!(clock["text"].as_str().unwrap().contains("1h in the future"), "{clock}");
     // the clock was set back: nothing ends
     let back = with(&[user(-8 * HOUR, "hello"), end(-7 * HOUR)]);
     assert_eq!(back.is("idle", "record_over")["age_ms"], 0);

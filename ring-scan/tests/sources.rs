@@ -123,6 +123,11 @@ fn sources_that_are_switched_off_are_not_read() {
     assert_eq!(state("claude"), "off");
     assert_eq!(state("codex"), "off");
     assert_eq!(state("hook"), "absent");
+    s.world.write("config.toml", "sources = [\"claude\"]\n");
+    s.codex(43).up();
+    let board = s.board(&[]);
+    assert_eq!(board["sessions"].as_array().unwrap().len(), 1);
+    assert_eq!(board["sessions"][0]["status"], "working");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What is read: one file a source. Each gives what it found and says how reading went; none decides a status.
 
+pub mod aider;
 pub mod claude;
 pub mod codex;
 pub mod codex_server;
@@ -15,6 +16,7 @@ use crate::processes::Processes;
 use ring_hook::tail::Tail;
 use ring_session::Settings;
 use ring_session::time::{Ms, now_ms};
+use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::mpsc;
@@ -36,6 +38,8 @@ pub struct Context {
     pub home: Option<PathBuf>,
     /// Own processes; none: the table could not be read.
     pub processes: Option<Processes>,
+    /// What agents without records leave in the folders of their processes, by pid.
+    pub local: HashMap<u32, Tail>,
     /// Hook rows, by agent and session id.
     pub hooks: Vec<hook::HookRow>,
     /// Records of ring-session.
