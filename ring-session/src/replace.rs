@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 /// What a replacement promises beyond being whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// Whole, but a power cut may bring the old bytes back. For observations that the next event repairs.
+    /// Whole for every reader, but a power cut may bring the old bytes back, or leave an empty file. For observations
+    /// that the next event repairs. Costs no write to the disk while the file is replaced again and again.
     Whole,
     /// File and directory are synced before the call returns. For records that are the only truth.
     Synced,
@@ -110,6 +111,23 @@ fn temporary(dir: &Path) -> io::Result<tempfile::NamedTempFile> {
         .tempfile_in(dir)
 }
 
+/// Exchanges the names of two files, at once for every reader. Not everywhere possible, and only if both are there.
+///
+/// Ext4 takes a rename over a file for the moment at which the new bytes must reach the disk: that costs 0.15 ms, and
+/// many times that while the disk is busy. An exchange says nothing of the kind (0.04 ms).
+#[cfg(target_os = "linux")]
+fn exchanged(one: &Path, other: &Path) -> bool {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    // a folder could be exchanged too, and would then lie under the temporary name
+    let is_file = fs::symlink_metadata(other).is_ok_and(|m| m.is_file());
+    is_file && renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exchanged(_one: &Path, _other: &Path) -> bool {
+    false
+}
+
 #[allow(clippy::disallowed_methods, reason = "this is the one place that renames")]
 fn swap(path: &Path, bytes: &[u8], durability: Durability, mode: Option<Permissions>) -> io::Result<()> {
     let dir = folder(path);
@@ -125,7 +143,10 @@ fn swap(path: &Path, bytes: &[u8], durability: Durability, mode: Option<Permissi
         temp.as_file().set_permissions(mode)?;
     }
     if durability == Durability::Whole {
-        temp.persist(path).map_err(|e| e.error)?;
+        // exchanged, the temporary file's name is that of the old bytes, and goes with it
+        if !exchanged(temp.path(), path) {
+            temp.persist(path).map_err(|e| e.error)?;
+        }
         return Ok(());
     }
     temp.as_file().sync_all()?;
