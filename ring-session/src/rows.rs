@@ -14,6 +14,7 @@ use crate::time::Ms;
 use crate::transcript;
 use crate::work::Work;
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 
@@ -103,6 +104,8 @@ fn add(work: &mut Work, files: &Files, rows: Vec<(Row, bool)>, turn: Option<&str
         .map(|(r, _)| r.id.as_str())
         .collect();
     let mut known = transcript::recent(&path, work.record.transcript.bytes, &ids).map_err(io)?;
+    // closed turns, and those that never were: each is looked for once
+    let mut turns: HashMap<String, bool> = HashMap::new();
     for (row, given) in rows {
         let mut row = if row.turn_id.is_empty() {
             row.of_turn(turn.unwrap_or_default())
@@ -124,16 +127,21 @@ fn add(work: &mut Work, files: &Files, rows: Vec<(Row, bool)>, turn: Option<&str
             continue;
         }
         if !row.turn_id.is_empty() && work.record.turn.as_ref().is_none_or(|t| t.id != row.turn_id) {
-            match history::find_turn(&files.history(), &work.record, &row.turn_id).map_err(io)? {
-                Some(_) => row = row.late(),
+            let is_closed = match turns.get(&row.turn_id) {
+                Some(known) => *known,
                 None => {
-                    done.warnings.push(format!(
-                        "no such turn: {}; the row is stored without one",
-                        text::clean(&row.turn_id, 128)
-                    ));
-                    row = row.of_turn("");
+                    let found = history::find_turn(&files.history(), &work.record, &row.turn_id).map_err(io)?;
+                    if found.is_none() {
+                        done.warnings.push(format!(
+                            "no such turn: {}; its rows are stored without one",
+                            text::clean(&row.turn_id, 128)
+                        ));
+                    }
+                    turns.insert(row.turn_id.clone(), found.is_some());
+                    found.is_some()
                 }
-            }
+            };
+            row = if is_closed { row.late() } else { row.of_turn("") };
         }
         known.insert(row.id.clone(), row.is_provisional());
         if work.checkpoint.as_ref().is_some_and(|c| c.id == row.id) {

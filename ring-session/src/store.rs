@@ -291,6 +291,10 @@ impl Store {
         let mut work = Work::new(record, self.here.clone());
         self.load_checkpoint(files, &mut work);
         let found = work.refresh();
+        if stored.revision == 0 {
+            // rebuilt from its transcript
+            work.announce("session_recovered", serde_json::json!({}));
+        }
         if found {
             // somebody died here: what he was writing goes
             files.sweep();
@@ -416,7 +420,9 @@ impl Store {
             work.record.transcript.cut = true;
         }
         work.record.revision = stored.revision + 1;
-        work.record.updated_ms = self.here.now;
+        if stored.revision > 0 || !work.rows.is_empty() {
+            work.record.updated_ms = self.here.now;
+        }
         let bytes = serialise(&work.record)?;
         replace::replace(&files.record(), &bytes, Durability::Synced).map_err(failed("write", files.record()))
     }
@@ -424,6 +430,9 @@ impl Store {
     /// Appends event lines; whether it could. A line that cannot be written is missing, and the command has succeeded
     /// all the same.
     fn tell(&self, lines: &[String]) -> bool {
+        if lines.is_empty() {
+            return true;
+        }
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         events::append_all(&self.state, &lines, self.wait).is_ok()
     }

@@ -169,10 +169,12 @@ fn prompt(args: &Args) -> Result<Option<String>, Refusal> {
     }
 }
 
+/// Whether the queue gives the next prompt: after each end, of whatever reason, but that of a signal, a stop, or an error
+/// on which to pause.
 fn goes_on(args: &Args, last: Option<&Done>) -> bool {
     last.is_none_or(|d| {
         let failed = d.outcome == Outcome::Error && args.pause_on_failure;
-        !d.stopped && !failed && d.outcome != Outcome::Aborted
+        !d.stopped && !failed && !matches!(d.end, End::Told(_))
     })
 }
 

@@ -354,3 +354,33 @@ fn a_run_takes_too_long_or_is_asked_to_stop() {
     let left = home.json(&["queue", "list", &id]);
     assert_eq!((&left["held"], list(&left["entries"]).len()), (&json!(true), 1));
 }
+
+#[test]
+fn s69_a_signal_ends_the_draining_and_holds_the_queue_and_an_abort_from_elsewhere_ends_one_turn() {
+    let home = home();
+    let id = home.new_session();
+    for prompt in ["one", "two", "three"] {
+        home.push(&id, prompt);
+    }
+    let script = "cat; echo; test -e quick || { trap 'exit 0' TERM; sleep 600 & wait; }";
+    let words = ["run", &id, "--drain", "--", "sh", "-c", script];
+    let mut run = background(&home, &words);
+    assert_eq!(first_line(&mut run), "one");
+    assert_eq!(home.json(&["abort", &id])["ok"], true);
+    assert_eq!(first_line(&mut run), "two", "the next one, whatever the reason");
+    send(run.id(), Signal::TERM);
+    let out = run.wait_with_output().unwrap();
+    assert_eq!(out.status.code(), Some(5), "{}", text(&out.stderr));
+    let left = home.json(&["queue", "list", &id]);
+    assert_eq!((&left["held"], list(&left["entries"]).len()), (&json!(true), 1));
+    let reasons: Vec<Value> = list(&home.record(&id)["turns"])
+        .iter()
+        .map(|t| t["status"].clone())
+        .collect();
+    assert_eq!(reasons, ["aborted", "aborted"]);
+    // what is left waits, and the next draining releases it
+    fs::write(home.path().join("quick"), "").unwrap();
+    assert_eq!(list(&home.json(&words)).len(), 1);
+    assert_eq!(home.json(&["queue", "list", &id])["held"], false);
+    home.check();
+}

@@ -245,6 +245,7 @@ fn s35_a_session_whose_record_is_lost_is_listed_again() {
             let turn = home.begin(&id, "fix  the\nlogin");
             home.append(&id, &turn, "a", "done");
             lose(&id, how);
+            home.at(NOW + 60_000);
             let error = home.refused("SESSION_NOT_FOUND", &["show", &id]);
             assert_eq!(error["details"]["reason"], "unreadable");
             home.refused("SESSION_NOT_FOUND", &["begin", &id, "x"]);
@@ -253,6 +254,14 @@ fn s35_a_session_whose_record_is_lost_is_listed_again() {
                 _ => drop(home.append(&id, &turn, "b", "more")),
             }
             let record = home.show(&id);
+            let told = home.events_of("session_recovered");
+            assert_eq!(told.iter().filter(|e| e["session"] == id.as_str()).count(), 1);
+            let updated = if by == "append" { NOW + 60_000 } else { NOW };
+            assert_eq!(
+                (&record["created_ms"], &record["updated_ms"]),
+                (&json!(NOW), &json!(updated))
+            );
+            home.at(NOW);
             assert_eq!(
                 (&record["title"], &record["source"], &record["mode"]),
                 (&json!("fix the login"), &json!("recovered"), &json!("plan"))
@@ -510,8 +519,10 @@ fn s42_too_much_or_one_bad_line_stores_nothing_and_is_named() {
 fn a_row_of_an_unknown_turn_is_stored_without_one_and_that_is_said() {
     let home = Home::new();
     let id = home.new_session();
-    let out = home.feed(&["append", &id, "--turn", "never-was"], reply("a", "x"));
-    assert!(out.status.success() && text(&out.stderr).contains("never-was"));
+    let rows = reply("a", "x") + "\n" + &reply("b", "y");
+    let out = home.feed(&["append", &id, "--turn", "never-was"], rows);
+    assert!(out.status.success());
+    assert_eq!(text(&out.stderr).matches("never-was").count(), 1, "said once");
     assert_eq!(home.rows(&id)[0]["turn_id"], Value::Null);
 }
 

@@ -160,6 +160,45 @@ fn s41_an_end_that_cannot_be_stored_leaves_the_turn_live_and_announces_nothing()
     }
 }
 
+#[test]
+fn s41_a_run_whose_end_cannot_be_stored_tries_three_times_and_does_not_run_again() {
+    if !trace::works() {
+        return;
+    }
+    let scene = compound().into_iter().find(|s| s.name == "run").unwrap();
+    let points = trace::points(&scene.copy(), &scene.args, &scene.stdin);
+    // the second replacement of the record is the end
+    let end = points
+        .iter()
+        .filter(|p| p.line.contains("session.json"))
+        .nth(1)
+        .unwrap();
+    let home = scene.copy();
+    home.at(None);
+    let script = "cat >/dev/null; echo ran >> times".to_owned();
+    let args = [&scene.args[..3], &["sh".into(), "-c".into(), script]].concat();
+    let out = trace::fail(&home, &args, &scene.stdin, end, "ENOSPC", true);
+    let said = text(&out.stderr);
+    assert_eq!(out.status.code(), Some(74), "{said}");
+    assert!(said.contains("session.json") && said.ends_with(" [IO]\n"), "{said}");
+    assert_eq!(fs::read_to_string(home.path().join("times")).unwrap(), "ran\n");
+    let record = home.record(&scene.id);
+    assert_eq!(
+        record["turn"]["origin"], "run",
+        "live until its end is stored or recovered"
+    );
+    assert!(
+        home.events_of("turn_ended")
+            .iter()
+            .all(|e| e["turn_id"] != record["turn"]["id"])
+    );
+    home.json(&["recover"]);
+    let healed = home.record(&scene.id);
+    assert_eq!(healed["turns"][1]["status"], "aborted");
+    assert_eq!(healed["notifications"], record["notifications"]);
+    home.check();
+}
+
 /// Everybody but root is kept out of a directory that may not be written.
 #[test]
 fn s41_a_directory_that_may_not_be_written_is_io_and_works_later() {
