@@ -33,7 +33,7 @@ use crate::work::{Announcement, Here, Work};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How old an unfinished directory of `new` or `fork` must be to be swept, in milliseconds.
 pub const SWEEP_MS: Ms = 3_600_000;
@@ -96,6 +96,8 @@ pub struct Store {
     state: StateDir,
     here: Here,
     wait: Duration,
+    /// When the last wait is over, whatever is waited for; none: each wait has its own time.
+    until: Option<Instant>,
 }
 
 impl Store {
@@ -105,16 +107,25 @@ impl Store {
             state,
             here,
             wait: lock::wait(lock::COMMAND_WAIT),
+            until: None,
         }
     }
 
-    /// For a hook entry, which waits for a lock only a second.
+    /// For a hook entry, which waits for locks only a second, from now, for all of them together.
     pub fn for_hook(state: StateDir, here: Here) -> Store {
+        let wait = lock::wait(lock::HOOK_WAIT);
         Store {
             state,
             here,
-            wait: lock::wait(lock::HOOK_WAIT),
+            wait,
+            until: Instant::now().checked_add(wait),
         }
+    }
+
+    /// How long the next lock is waited for.
+    fn patience(&self) -> Duration {
+        let left = |until: Instant| until.saturating_duration_since(Instant::now());
+        self.until.map_or(self.wait, left)
     }
 
     /// The clock and the machine.
@@ -323,7 +334,7 @@ impl Store {
         if !files.dir.is_dir() {
             return Err(session_not_found(id));
         }
-        Lock::acquire_within(&files.lock(), self.wait)?.ok_or_else(|| session_not_found(id))
+        Lock::acquire_within(&files.lock(), self.patience())?.ok_or_else(|| session_not_found(id))
     }
 
     /// The live turn's unfinished reply. One of a turn that is over was left by a killed writer, and goes.
@@ -434,7 +445,7 @@ impl Store {
             return true;
         }
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        events::append_all(&self.state, &lines, self.wait).is_ok()
+        events::append_all(&self.state, &lines, self.patience()).is_ok()
     }
 
     /// Whether a row takes the place of one that is there.
@@ -455,7 +466,7 @@ impl Store {
         let Some(oldest) = turns.iter().map(|t| t.ended_ms).min() else {
             return Some(Vec::new());
         };
-        let told = events::told_since(&self.state, self.wait, oldest, "turn_ended", &stored.id).ok()?;
+        let told = events::told_since(&self.state, self.patience(), oldest, "turn_ended", &stored.id).ok()?;
         let line = |t: &&ClosedTurn| {
             events::Line::new("turn_ended", t.ended_ms)
                 .of_record(&stored.id, stored.revision)
@@ -545,7 +556,7 @@ impl Store {
             Err(e) => return Err(Refusal::io("make", &self.files(&record.id).dir, &e)),
         }
         let line = events::Line::new("session_created", self.here.now).of_record(&record.id, record.revision);
-        events::append(&self.state, line.as_str(), self.wait).unwrap_or_default();
+        events::append(&self.state, line.as_str(), self.patience()).unwrap_or_default();
         Ok(record)
     }
 
@@ -580,7 +591,7 @@ impl Store {
         drop(held);
         fs::remove_dir_all(&place).unwrap_or_default();
         let line = events::Line::new("session_deleted", self.here.now).of_record(id, revision);
-        events::append(&self.state, line.as_str(), self.wait).unwrap_or_default();
+        events::append(&self.state, line.as_str(), self.patience()).unwrap_or_default();
         self.sweep();
         Ok(())
     }

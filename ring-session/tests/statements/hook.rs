@@ -78,7 +78,7 @@ fn s71_whatever_comes_the_entry_is_silent_and_quick() {
 fn s71_a_lock_held_elsewhere_is_waited_for_a_second_and_logged() {
     let home = Home::new();
     tell(&home, "UserPromptSubmit", json!({"text": "go"}));
-    let _held = ring_session::lock::Lock::acquire(&home.file(ID, "lock"), Duration::ZERO).unwrap();
+    let held = ring_session::lock::Lock::acquire(&home.file(ID, "lock"), Duration::ZERO).unwrap();
     let before = home.bytes(ID);
     let started = Instant::now();
     tell(&home, "Stop", json!({"text": "done"}));
@@ -90,6 +90,21 @@ fn s71_a_lock_held_elsewhere_is_waited_for_a_second_and_logged() {
     assert_eq!(home.bytes(ID), before);
     let log = fs::read_to_string(home.state().join("hook-errors.log")).unwrap();
     assert!(log.contains("LOCK_TIMEOUT") && !log.contains("done"), "{log}");
+    drop(held);
+    // the lock of the event lines is waited for within the same second, however often it is wanted
+    let _lines = ring_session::lock::Lock::acquire(&home.state().join("events.lock"), Duration::ZERO).unwrap();
+    let started = Instant::now();
+    tell(
+        &home,
+        "UserPromptSubmit",
+        json!({"session_id": "new", "key": "codex:new", "text": "go"}),
+    );
+    assert!(
+        started.elapsed() < Duration::from_millis(1900),
+        "{:?}",
+        started.elapsed()
+    );
+    assert_eq!(home.record("codex-new")["turn"]["origin"], "hook");
 }
 
 #[test]
