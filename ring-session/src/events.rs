@@ -93,56 +93,58 @@ pub fn append_all(state: &StateDir, lines: &[&str], wait: Duration) -> Result<()
     Ok(())
 }
 
-/// The turns whose line of `kind` about `session` stands in the file, looked for from its end back to `since`, under the
-/// lock of the lines.
+/// Which of `turns` of a session have their `turn_ended` line in the file, looked for from its end back to `since`, under
+/// the lock of the lines.
 ///
 /// # Errors
 /// `LOCK_TIMEOUT`, `IO`.
-pub fn told_since(
+pub fn ends_told<'a>(
     state: &StateDir,
     wait: Duration,
     since: Ms,
-    kind: &str,
     session: &str,
-) -> Result<HashSet<String>, Refusal> {
-    #[derive(Deserialize)]
+    turns: &[&'a str],
+) -> Result<HashSet<&'a str>, Refusal> {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
     struct Told {
-        #[serde(default)]
         at_ms: Ms,
-        #[serde(default)]
         kind: String,
-        #[serde(default)]
         session: String,
-        #[serde(default)]
         turn_id: String,
     }
+    let read = |line: &[u8]| serde_json::from_slice::<Told>(line).unwrap_or_default();
     under_lock(state, wait, |newest| {
         let mut told = HashSet::new();
-        for path in [newest.to_owned(), newest.with_extension("jsonl.1")] {
-            let io = |e: std::io::Error| Refusal::io("read", &path, &e);
+        for turn in turns {
             let reached = Cell::new(false);
-            let all = Stretch {
-                path: &path,
-                from: 0,
-                to: transcript::size(&path).map_err(io)?,
-            };
-            let look = |line: &[u8]| {
-                if let Ok(told_of) = serde_json::from_slice::<Told>(line)
-                    && told_of.kind == kind
-                    && told_of.session == session
-                {
-                    told.insert(told_of.turn_id);
-                }
-                ControlFlow::<()>::Continue(())
-            };
             // a clock that was set back makes later lines look older: a window further is cheap
             let enough = |first: &[u8]| {
-                reached.set(serde_json::from_slice::<Told>(first).is_ok_and(|l| l.at_ms < since));
+                let at = read(first).at_ms;
+                reached.set(at > 0 && at < since);
                 reached.get()
             };
-            all.lines_with(&quoted(session), look, enough).map_err(io)?;
-            if reached.get() {
-                break;
+            let is_end = |line: &[u8]| {
+                let line = read(line);
+                match line.kind == "turn_ended" && line.session == session && line.turn_id == *turn {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            };
+            for path in [newest.to_owned(), newest.with_extension("jsonl.1")] {
+                let io = |e: std::io::Error| Refusal::io("read", &path, &e);
+                let all = Stretch {
+                    path: &path,
+                    from: 0,
+                    to: transcript::size(&path).map_err(io)?,
+                };
+                if all.lines_with(&quoted(turn), is_end, enough).map_err(io)?.is_some() {
+                    told.insert(*turn);
+                    break;
+                }
+                if reached.get() {
+                    break;
+                }
             }
         }
         Ok(told)

@@ -98,6 +98,10 @@ impl Raw {
     }
 }
 
+/// A member's name, borrowed from the text where it has no escapes: a record has hundreds of them.
+#[derive(serde::Deserialize)]
+pub struct Name<'a>(#[serde(borrow)] pub std::borrow::Cow<'a, str>);
+
 /// Declares a struct that is read and written as a JSON object in the order of its fields. A missing member has its
 /// default; of a member that comes twice the last counts; a member of a wrong type is an error that names it; unknown
 /// ones are kept in `unknown`.
@@ -139,14 +143,14 @@ macro_rules! members {
                     }
                     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
                         let mut record = <$name as Default>::default();
-                        while let Some(name) = map.next_key::<String>()? {
-                            match name.as_str() {
+                        while let Some($crate::members::Name(name)) = map.next_key()? {
+                            match &*name {
                                 $(stringify!($field) => {
                                     record.$field = map
                                         .next_value()
                                         .map_err(|e| serde::de::Error::custom(format_args!("{name}: {e}")))?;
                                 })*
-                                _ => record.unknown.put(name, map.next_value()?),
+                                _ => record.unknown.put(name.into_owned(), map.next_value()?),
                             }
                         }
                         Ok(record)

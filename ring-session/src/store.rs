@@ -466,7 +466,8 @@ impl Store {
         let Some(oldest) = turns.iter().map(|t| t.ended_ms).min() else {
             return Some(Vec::new());
         };
-        let told = events::told_since(&self.state, self.patience(), oldest, "turn_ended", &stored.id).ok()?;
+        let ids: Vec<&str> = turns.iter().map(|t| t.id.as_str()).collect();
+        let told = events::ends_told(&self.state, self.patience(), oldest, &stored.id, &ids).ok()?;
         let line = |t: &&ClosedTurn| {
             events::Line::new("turn_ended", t.ended_ms)
                 .of_record(&stored.id, stored.revision)
@@ -479,7 +480,13 @@ impl Store {
                 .as_str()
                 .to_owned()
         };
-        Some(turns.iter().filter(|t| !told.contains(&t.id)).map(line).collect())
+        Some(
+            turns
+                .iter()
+                .filter(|t| !told.contains(t.id.as_str()))
+                .map(line)
+                .collect(),
+        )
     }
 
     /// Stores the newest state of the live turn's unfinished reply. The record is not changed.
@@ -635,7 +642,8 @@ pub fn is_id(text: &str) -> bool {
 /// # Errors
 /// What is wrong, in words.
 pub fn parse(bytes: &[u8]) -> Result<Record, String> {
-    let record: Record = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+    let text = std::str::from_utf8(bytes).map_err(|e| e.to_string())?;
+    let record: Record = serde_json::from_str(text).map_err(|e| e.to_string())?;
     if record.schema == 0 || record.id.is_empty() {
         return Err("it has no schema or no id".into());
     }
