@@ -30,6 +30,7 @@ use crate::state_dir::{StateDir, make_private};
 use crate::time::Ms;
 use crate::transcript;
 use crate::work::{Announcement, Here, Work};
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -370,9 +371,12 @@ impl Store {
         // what a killed writer did not tell is told first: it is committed, and this commit takes it off the list
         let missing = self.missing_announcements(stored);
         let all_told = missing.is_some_and(|lines| lines.is_empty() || self.tell(&lines));
-        let uncut = without_cut(stored);
+        let uncut = match stored.transcript.cut {
+            true => Cow::Owned(without_cut(stored)),
+            false => Cow::Borrowed(stored),
+        };
         let is_stored = stored.revision > 0;
-        if is_stored && work.record == uncut && work.rows.is_empty() && work.history.is_empty() && work.cut.is_none() {
+        if is_stored && work.record == *uncut && work.rows.is_empty() && work.history.is_empty() && work.cut.is_none() {
             if work.drop_checkpoint {
                 remove(&files.checkpoint()).unwrap_or_default();
             }

@@ -70,7 +70,7 @@ impl Summary {
     /// From the bytes of a record; none if it must be read whole, be it because something in it may be dead or overdue,
     /// be it because it cannot be read.
     pub fn read(bytes: &[u8], here: &Here) -> Option<Summary> {
-        let light: Light = serde_json::from_slice(bytes).ok()?;
+        let light: Light = serde_json::from_str(std::str::from_utf8(bytes).ok()?).ok()?;
         let simple = light.turn.is_none()
             && light.proposal.is_none()
             && light.queue.entries.count == 0
