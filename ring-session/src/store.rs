@@ -232,23 +232,6 @@ impl Store {
         })
     }
 
-    /// Every readable session, and what is wrong with the others.
-    ///
-    /// # Errors
-    /// `IO` of the directory.
-    pub fn see_all(&self) -> Result<(Vec<Seen>, Vec<Refusal>), Refusal> {
-        let (mut seen, mut broken) = (Vec::new(), Vec::new());
-        for id in self.ids()? {
-            match self.see(&id) {
-                Ok(one) => seen.push(one),
-                // deleted between the listing and the look
-                Err(e) if e.code == Code::SessionNotFound && !self.files(&id).dir.exists() => {}
-                Err(e) => broken.push(e),
-            }
-        }
-        Ok((seen, broken))
-    }
-
     /// The rows of a session.
     ///
     /// # Errors

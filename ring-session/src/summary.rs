@@ -5,7 +5,7 @@
 //! others (a live turn, a proposal, an open request, a queue) are read whole, with recovery and expiry, as by
 //! [`Store::see`].
 
-use crate::record::{Mode, NEW_TITLE, Outcome, PermissionMode, Record, RequestState, SCHEMA};
+use crate::record::{Mode, NEW_TITLE, Outcome, PermissionMode, Record, RequestState, SCHEMA, Source};
 use crate::refusal::{Code, Refusal};
 use crate::shown::{Shown, shown};
 use crate::store::{Seen, Store};
@@ -19,15 +19,39 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::thread;
 
-/// One session of a list.
+/// One session as a list reads it.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "nearly all are idle, and a box for each would cost more")]
+pub enum Glimpse {
+    /// Nothing in it runs or waits.
+    Idle(Summary),
+    /// Something may; the record was read whole, with recovery and expiry applied.
+    Whole(Box<Seen>),
+}
+
+impl Glimpse {
+    /// What a list shows of it.
+    pub fn summary(self, here: &Here) -> Summary {
+        match self {
+            Glimpse::Idle(summary) => summary,
+            Glimpse::Whole(seen) => Summary::of(*seen, here),
+        }
+    }
+}
+
+/// What a list shows of one session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// Its id.
     pub id: String,
     /// Its title.
     pub title: String,
+    /// Where it comes from.
+    pub source: Source,
     /// Its agent, or nothing.
     pub agent: String,
+    /// The agent's own id of it, or nothing.
+    pub agent_session_id: String,
     /// Its project.
     pub project: Option<String>,
     /// Its mode.
@@ -55,7 +79,9 @@ impl Summary {
         Summary {
             id: record.id,
             title: record.title,
+            source: record.source,
             agent: record.agent,
+            agent_session_id: record.agent_session_id,
             project: record.project,
             mode: record.mode,
             permission_mode: record.permission_mode,
@@ -81,7 +107,9 @@ impl Summary {
         let mut record = Record {
             id: light.id,
             title: light.title,
+            source: light.source,
             agent: light.agent,
+            agent_session_id: light.agent_session_id,
             project: light.project,
             mode: light.mode,
             permission_mode: light.permission_mode,
@@ -136,7 +164,9 @@ struct Light {
     schema: u64,
     id: String,
     title: String,
+    source: Source,
     agent: String,
+    agent_session_id: String,
     project: Option<String>,
     mode: Mode,
     permission_mode: PermissionMode,
@@ -155,7 +185,9 @@ impl Default for Light {
             schema: SCHEMA,
             id: String::new(),
             title: NEW_TITLE.to_owned(),
+            source: Source::default(),
             agent: String::new(),
+            agent_session_id: String::new(),
             project: None,
             mode: Mode::default(),
             permission_mode: PermissionMode::default(),
@@ -262,11 +294,20 @@ const BY_ONE: usize = 200;
 const THREADS: usize = 4;
 
 impl Store {
-    /// Every readable session, and what is wrong with the others.
+    /// Every readable session in the order of their ids, and what is wrong with the others.
     ///
     /// # Errors
     /// `IO` of the directory.
     pub fn summaries(&self) -> Result<(Vec<Summary>, Vec<Refusal>), Refusal> {
+        self.survey(|glimpse| glimpse.summary(self.here()))
+    }
+
+    /// What `make` makes of every readable session, in the order of their ids, and what is wrong with the others. No
+    /// record is held longer than it takes.
+    ///
+    /// # Errors
+    /// `IO` of the directory.
+    pub fn survey<T: Send>(&self, make: impl Fn(Glimpse) -> T + Sync) -> Result<(Vec<T>, Vec<Refusal>), Refusal> {
         let ids = self.ids()?;
         let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS);
         let share = ids.len().div_ceil(threads).max(BY_ONE);
@@ -278,13 +319,14 @@ impl Store {
         )
         .ok();
         let dir = dir.as_ref().map(AsFd::as_fd);
+        let make = &make;
         let parts: Vec<_> = thread::scope(|scope| {
             let others: Vec<_> = ids
                 .chunks(share)
                 .skip(1)
-                .map(|part| scope.spawn(move || self.part(part, dir)))
+                .map(|part| scope.spawn(move || self.part(part, dir, make)))
                 .collect();
-            let mut parts = vec![self.part(ids.get(..share).unwrap_or(&ids), dir)];
+            let mut parts = vec![self.part(ids.get(..share).unwrap_or(&ids), dir, make)];
             parts.extend(others.into_iter().map(|other| match other.join() {
                 Ok(part) => part,
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -292,30 +334,35 @@ impl Store {
             parts
         });
         let (mut all, mut broken) = (Vec::with_capacity(ids.len()), Vec::new());
-        for (summaries, refusals) in parts {
-            all.extend(summaries);
+        for (made, refusals) in parts {
+            all.extend(made);
             broken.extend(refusals);
         }
         Ok((all, broken))
     }
 
-    fn part(&self, ids: &[String], dir: Option<BorrowedFd<'_>>) -> (Vec<Summary>, Vec<Refusal>) {
-        let (mut summaries, mut broken) = (Vec::with_capacity(ids.len()), Vec::new());
+    fn part<T>(
+        &self,
+        ids: &[String],
+        dir: Option<BorrowedFd<'_>>,
+        make: &impl Fn(Glimpse) -> T,
+    ) -> (Vec<T>, Vec<Refusal>) {
+        let (mut made, mut broken) = (Vec::with_capacity(ids.len()), Vec::new());
         let mut buffer = vec![0; 16 * 1024];
         for id in ids {
             let bytes = dir.and_then(|dir| read(dir, &format!("{id}/session.json"), &mut buffer));
             if let Some(summary) = bytes.and_then(|b| Summary::read(b, self.here())) {
-                summaries.push(summary);
+                made.push(make(Glimpse::Idle(summary)));
                 continue;
             }
             match self.see(id) {
-                Ok(seen) => summaries.push(Summary::of(seen, self.here())),
+                Ok(seen) => made.push(make(Glimpse::Whole(Box::new(seen)))),
                 // deleted between the listing and the look
                 Err(e) if e.code == Code::SessionNotFound && !self.files(id).dir.exists() => {}
                 Err(e) => broken.push(e),
             }
         }
-        (summaries, broken)
+        (made, broken)
     }
 }
 

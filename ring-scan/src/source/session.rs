@@ -6,6 +6,7 @@ use crate::merge::facts::Record;
 use ring_hook::key::key;
 use ring_session::record::{self, Origin, ProposalStatus, RequestState, Source};
 use ring_session::store::Seen;
+use ring_session::summary::{Glimpse, Summary};
 use ring_session::time::Ms;
 use ring_session::work::{Here, Work};
 use ring_session::{StateDir, Store, shown};
@@ -53,7 +54,12 @@ pub fn read(state: &StateDir, now: Ms) -> Result<Records, String> {
     }
     let here = Here::real(now);
     let store = Store::new(state.clone(), here.clone());
-    let (seen, broken) = store.see_all().map_err(|e| e.message)?;
+    let (all, broken) = store
+        .survey(|glimpse| match glimpse {
+            Glimpse::Idle(summary) => idle(summary),
+            Glimpse::Whole(seen) => one(*seen, &here),
+        })
+        .map_err(|e| e.message)?;
     let skipped = broken
         .into_iter()
         .map(|e| {
@@ -61,9 +67,8 @@ pub fn read(state: &StateDir, now: Ms) -> Result<Records, String> {
             super::skipped("", format!("sessions/{id}/session.json"), e.message)
         })
         .collect();
-    let found = united(seen.into_iter().map(|s| one(s, &here)).collect());
     Ok(Records {
-        found,
+        found: united(all),
         skipped,
         absent: false,
     })
@@ -89,23 +94,48 @@ fn united(mut all: Vec<SessionRecord>) -> Vec<SessionRecord> {
     found
 }
 
+/// A session in which nothing runs or waits: nearly all of them, so they are read in part.
+fn idle(summary: Summary) -> SessionRecord {
+    let (key, agent, session_id) = names(&summary.id, &summary.agent, &summary.agent_session_id);
+    SessionRecord {
+        key,
+        agent,
+        session_id,
+        title: summary.title,
+        project: summary.project.unwrap_or_default(),
+        owner: None,
+        record: Record {
+            id: summary.id,
+            open: Vec::new(),
+            board: summary.shown.board.to_owned(),
+            updated_ms: summary.updated_ms,
+            of_hook: summary.source == Source::Hook,
+        },
+    }
+}
+
+/// KEY, agent and session id of a record.
+fn names(id: &str, agent: &str, agent_session_id: &str) -> (String, String, String) {
+    let name = if agent.is_empty() { "ring" } else { agent };
+    match !agent.is_empty() && !agent_session_id.is_empty() {
+        true => (
+            key(agent, agent_session_id),
+            name.to_owned(),
+            agent_session_id.to_owned(),
+        ),
+        false => (format!("ring:{id}"), name.to_owned(), id.to_owned()),
+    }
+}
+
 fn one(seen: Seen, here: &Here) -> SessionRecord {
     let work = Work::new(seen.record, here.clone());
     let record = &work.record;
-    let named = !record.agent.is_empty() && !record.agent_session_id.is_empty();
-    let agent = if record.agent.is_empty() { "ring" } else { &record.agent };
+    let (key, agent, session_id) = names(&record.id, &record.agent, &record.agent_session_id);
     let owner = record.turn.as_ref().map(|t| &t.epoch);
     SessionRecord {
-        key: match named {
-            true => key(&record.agent, &record.agent_session_id),
-            false => format!("ring:{}", record.id),
-        },
-        agent: agent.to_owned(),
-        session_id: if named {
-            record.agent_session_id.clone()
-        } else {
-            record.id.clone()
-        },
+        key,
+        agent,
+        session_id,
         title: record.title.clone(),
         project: record.project.clone().unwrap_or_default(),
         owner: owner.filter(|e| work.is_alive(e)).map(|e| e.pid),
