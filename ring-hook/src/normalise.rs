@@ -155,9 +155,10 @@ fn normalise(object: &Object<'_>, given: &Given<'_>) -> Result<Event, Refusal> {
         action_flag: payload.flag(Field::ActionFlag),
         waiting_for: waiting_for(&payload, dialect).to_owned(),
         has_choices: payload.has_choices() || input.is_some_and(payload::has_choices),
-        continuation: dialect
-            .prompt_proof
-            .is_some_and(|proof| object.named(proof).find_map(filled_text).is_none()),
+        continuation: name == Name::UserPromptSubmit
+            && dialect
+                .prompt_proof
+                .is_some_and(|proof| object.named(proof).find_map(filled_text).is_none()),
         received_ms: given.now,
         session_id: speaker.session,
         agent,
