@@ -30,6 +30,12 @@ pub struct Board {
     pub sources: Vec<Source>,
     /// Ordered.
     pub sessions: Vec<Session>,
+    /// Rows before the filters, without those that are never listed.
+    #[serde(skip)]
+    pub total: usize,
+    /// ENDED rows that are not among them because nobody asked for them.
+    #[serde(skip)]
+    pub over: usize,
     /// Files, records and lines that were skipped or not understood; for doctor.
     #[serde(skip)]
     pub findings: Vec<Finding>,

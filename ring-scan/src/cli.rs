@@ -1,10 +1,14 @@
 //! The command line (ring-scan(1)).
 
+use crate::board::Board;
+use crate::context::warn;
 use crate::format::Form;
 use crate::select::{Filter, Sort, Status};
 use clap::{Args, Parser, Subcommand};
 use ring_hook::agent;
 use ring_session::command_line::{self, Color, Place, Shell};
+use ring_session::settings::Value;
+use ring_session::settings::keys::{self, Kind};
 use ring_session::time::Ms;
 use ring_session::{Code, Refusal};
 use std::path::PathBuf;
@@ -25,7 +29,6 @@ Examples:
     version,
     before_help = EXAMPLES.trim_end(),
     help_template = command_line::HELP,
-    disable_help_subcommand = true,
     max_term_width = 100
 )]
 pub struct Cli {
@@ -68,10 +71,11 @@ pub enum Command {
     },
 }
 
-/// What one session means: its key, session id, record or name, or a unique beginning.
+/// What one session means: one of its names, what the table shows of it, or a unique beginning.
 #[derive(Args, Debug)]
 pub struct IdArgs {
-    /// Key, session id, record, name, or a unique beginning; `-` reads it from stdin
+    /// Key, session id, record, what the table shows as SESSION or WHERE if it is unique, or a unique beginning of 4
+    /// characters or more; `-` reads it from stdin
     pub id: String,
 }
 
@@ -87,10 +91,18 @@ pub struct ConfigArgs {
 #[allow(missing_docs, reason = "the doc comments are the help")]
 pub enum ConfigAction {
     /// Print what is in force for a key
-    Get { key: String },
+    Get {
+        /// Name of a setting as `ring-scan config` lists it: interval, colors.waiting
+        key: String,
+    },
     /// Write a value into the settings file
     #[command(allow_negative_numbers = true)]
-    Set { key: String, value: String },
+    Set {
+        /// Name of a setting as `ring-scan config` lists it: interval, colors.waiting
+        key: String,
+        /// A text or number; spans as 90 or 5m, lists with commas or as [] in TOML
+        value: String,
+    },
 }
 
 /// Which rows, in which order.
@@ -122,7 +134,7 @@ pub struct FilterArgs {
     #[arg(long)]
     pub all: bool,
     /// At most N rows
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
     pub limit: Option<usize>,
     /// status, age, agent, project, cwd or seen
     #[arg(long, value_enum, value_name = "BY", hide_possible_values = true)]
@@ -136,10 +148,10 @@ pub struct FilterArgs {
 #[derive(Args, Clone, Debug, Default)]
 pub struct RepeatArgs {
     /// watch: look at what gives no sign by itself every SPAN [2s]
-    #[arg(long, value_name = "SPAN", value_parser = command_line::span)]
+    #[arg(long, value_name = "SPAN", value_parser = interval, allow_negative_numbers = true)]
     pub interval: Option<Ms>,
-    /// watch: end after printing N times
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    /// watch: end after printing N times, the first board included
+    #[arg(long, value_name = "N", value_parser = times, allow_negative_numbers = true)]
     pub count: Option<u64>,
 }
 
@@ -199,6 +211,19 @@ impl FilterArgs {
         })
     }
 
+    /// Says which names after `--agent` nobody knows: no agent of ours, none on the board.
+    pub fn hint(&self, board: &Board) {
+        for name in self.agent.iter().map(|a| canonical(a)) {
+            let known = name == agent::GENERIC
+                || agent::find(&name).is_some()
+                || board.sessions.iter().any(|s| s.agent.eq_ignore_ascii_case(&name));
+            if !known {
+                let names: Vec<_> = agent::AGENTS.iter().map(|a| a.id).collect();
+                warn(&format!("no agent is called {name:?}; known are {}", names.join(", ")));
+            }
+        }
+    }
+
     fn is_default(&self) -> bool {
         self.status.is_empty()
             && self.agent.is_empty()
@@ -224,6 +249,28 @@ impl FilterArgs {
             header: self.header || more.header,
             ..self
         }
+    }
+}
+
+fn rows(text: &str) -> Result<usize, String> {
+    text.parse()
+        .map_err(|_| "give the most rows to list, a whole number such as 10".to_owned())
+}
+
+fn times(text: &str) -> Result<u64, String> {
+    let times = text.parse().ok().filter(|n| *n > 0);
+    times.ok_or_else(|| "give how often to print, a whole number from 1".to_owned())
+}
+
+/// A span within the range of the setting `interval`.
+fn interval(text: &str) -> Result<Ms, String> {
+    let ms = command_line::span(text)?;
+    match keys::find("interval").map(|k| &k.kind) {
+        Some(Kind::Span { min, max, .. }) if !(min..=max).contains(&&ms) => {
+            let seconds = |ms: &Ms| Value::Span(*ms);
+            Err(format!("give {} to {} seconds", seconds(min), seconds(max)))
+        }
+        _ => Ok(ms),
     }
 }
 

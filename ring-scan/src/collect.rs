@@ -39,6 +39,7 @@ pub fn collect(request: &Request, settings: &Settings, state: &StateDir, now: Ms
         let Some(outcome) = merge::merge(&facts) else { continue };
         board.wake_ms = board.wake_ms.into_iter().chain(outcome.wake_ms).min();
         if outcome.status == "ended" && !request.all {
+            board.over += 1;
             continue;
         }
         if outcome.rule == "format" {
@@ -72,7 +73,7 @@ fn read(
     sources: &mut Vec<Source>,
     findings: &mut Vec<Finding>,
 ) -> (Context, Vec<Harvest>) {
-    let on = |name: &str| settings.sources.is_empty() || settings.sources.iter().any(|s| s == name);
+    let on = |name: &str| settings.sources.is_empty() || settings.sources.iter().any(|s| s == name || s == "all");
     let off = |name: &str| Source {
         name: name.into(),
         state: "off".into(),

@@ -2,7 +2,7 @@
 
 use crate::NAME;
 use crate::board::{Board, Request, collect};
-use crate::format::colour::{self, Palette};
+use crate::format::colour::Palette;
 use crate::format::words::{Lang, Markers};
 use crate::format::{Form, Look};
 pub use ring_session::columns::screen as size;
@@ -28,23 +28,16 @@ pub struct Context {
 impl Context {
     /// Reads the settings and says on stderr what is wrong with them.
     pub fn new(place: &Place, form: Form, color: Color) -> Context {
+        let context = Context::quiet(place, form, color);
+        context.problems.iter().for_each(|p| warn(&told(p)));
+        context
+    }
+
+    /// As [`Context::new`], for a command that tells the problems itself.
+    pub fn quiet(place: &Place, form: Form, color: Color) -> Context {
         let (settings, mut problems) = place.settings();
+        problems.extend(place.missing_config());
         let config_file = place.config_file();
-        let file = config_file
-            .as_ref()
-            .map(|f| f.display().to_string())
-            .unwrap_or_default();
-        problems.extend(
-            colour::unknown(&settings.colors)
-                .into_iter()
-                .map(|(key, value)| Problem {
-                    file: file.clone(),
-                    line: 0,
-                    key: format!("colors.{key}"),
-                    text: format!("{value:?} is no colour; nothing is coloured by it"),
-                }),
-        );
-        problems.iter().for_each(|p| warn(&told(p)));
         Context {
             state: place.state(),
             settings,

@@ -58,7 +58,7 @@ fn run(cli: Cli, out: &mut Output<'_>) -> Result<u8, Refusal> {
         )),
         Some(Command::Show(args)) => command::show::run(&context(), &args.id, out),
         Some(Command::Explain(args)) => command::explain::run(&context(), &args.id, out),
-        Some(Command::Doctor) => command::doctor::run(&context(), out),
+        Some(Command::Doctor) => command::doctor::run(&Context::quiet(&place, format, color), out),
         Some(Command::Config(args)) => command::config::run(&place, format, args.action.as_ref(), out),
         Some(Command::Completions { shell }) => {
             command_line::completions::<Cli>(shell, out);

@@ -1,6 +1,7 @@
 //! Which rows are shown and in which order, and which one an ID means: pure functions of a board.
 
 use crate::board::{Board, Session, count};
+use crate::format::row;
 use clap::ValueEnum;
 use ring_session::{Code, Refusal};
 use std::cmp::{Ordering, Reverse};
@@ -10,6 +11,8 @@ use std::path::{Path, PathBuf};
 const ENDED_MAX: usize = 200;
 /// The shortest beginning of an id that may stand for it, in characters.
 const SHORTEST: usize = 4;
+/// Where ids are found.
+const LIST: &str = "`ring-scan --all --format tsv` lists the keys";
 /// Candidates that an ambiguous beginning names at most.
 const CANDIDATES: usize = 10;
 
@@ -90,14 +93,18 @@ impl Filter {
             && self.cwd.is_empty()
             && self.project.is_empty()
             && self.host.is_empty())
-            || self.limit == Some(0)
+    }
+
+    /// Whether a row could be listed at all, whatever the other filters say.
+    fn may_list(&self, s: &Session) -> bool {
+        !s.hidden && (s.status != "ended" || self.wants_ended())
     }
 
     fn passes(&self, s: &Session) -> bool {
-        let one = |wanted: &[String], text: &str| wanted.is_empty() || wanted.iter().any(|w| w == text);
+        let same = |a: &str, b: &str| a == b || a.to_lowercase() == b.to_lowercase();
+        let one = |wanted: &[String], text: &str| wanted.is_empty() || wanted.iter().any(|w| same(w, text));
         let inside = |folder: &PathBuf| [&s.cwd, &s.origin_cwd].iter().any(|p| Path::new(p).starts_with(folder));
-        !s.hidden
-            && (s.status != "ended" || self.wants_ended())
+        self.may_list(s)
             && (self.status.is_empty() || self.status.iter().any(|w| w.is(&s.status)))
             && one(&self.agent, &s.agent)
             && one(&self.project, &s.project)
@@ -106,8 +113,11 @@ impl Filter {
     }
 }
 
-/// The rows that pass, in order; `counts` are theirs before the limit.
+/// The rows that pass, in order; `counts` are theirs before the limit, `total` is the number before the filter.
 pub fn select(mut board: Board, filter: &Filter) -> Board {
+    let listable = board.sessions.iter().filter(|s| filter.may_list(s));
+    let (ended, open): (Vec<_>, Vec<_>) = listable.partition(|s| s.status == "ended");
+    board.total = open.len() + ended.len().min(ENDED_MAX);
     board.sessions.retain(|s| filter.passes(s));
     board.sessions.sort_by(|a, b| order(a, b, Sort::Status));
     let mut ended = 0;
@@ -145,8 +155,8 @@ pub fn order(a: &Session, b: &Session, sort: Sort) -> Ordering {
     first.then_with(by_status).then_with(|| a.key.cmp(&b.key))
 }
 
-/// The one row that `id` means: by key, session id, record or given name, else by a unique beginning of 4 characters
-/// or more.
+/// The one row that `id` means: by key, session id, record or given name; else by what the table shows under SESSION or
+/// WHERE, of sessions that have not ended before those that have; else by a unique beginning of 4 characters or more.
 ///
 /// # Errors
 /// `SESSION_NOT_FOUND`; `AMBIGUOUS` with the candidates.
@@ -164,6 +174,11 @@ pub fn find<'a>(sessions: &'a [Session], id: &str) -> Result<&'a Session, Refusa
         return Ok(s);
     }
     let mut found = matching(&|n| n == id);
+    if found.is_empty() && !id.is_empty() {
+        let shown = |s: &&Session| row::session(s) == id || row::place(s) == id || s.tmux_pane == id;
+        let (ended, open): (Vec<_>, Vec<_>) = sessions.iter().filter(shown).partition(|s| s.status == "ended");
+        found = if open.is_empty() { ended } else { open };
+    }
     if found.is_empty() && id.chars().count() >= SHORTEST {
         found = matching(&|n| n.starts_with(id));
     }
@@ -171,11 +186,11 @@ pub fn find<'a>(sessions: &'a [Session], id: &str) -> Result<&'a Session, Refusa
         [one] => Ok(one),
         [] if !id.is_empty() && id.chars().count() < SHORTEST => Err(Refusal::new(
             Code::SessionNotFound,
-            format!("no session {id:?}; a beginning needs {SHORTEST} characters or more"),
+            format!("no session {id:?}; a beginning needs {SHORTEST} characters or more; {LIST}"),
         )),
         [] => Err(Refusal::new(
             Code::SessionNotFound,
-            format!("no session {id:?}; ring-scan --all lists them"),
+            format!("no session {id:?}; {LIST}"),
         )),
         _ => {
             let keys: Vec<&str> = found.iter().map(|s| s.key.as_str()).collect();

@@ -19,6 +19,9 @@ fn c76_mistakes_are_64_with_a_code_and_an_empty_stdout() {
         &["--limit", "-1"],
         &["watch", "--interval", "soon"],
         &["watch", "--interval", "-1"],
+        &["watch", "--interval", "0"],
+        &["watch", "--interval", "1ms"],
+        &["watch", "--interval", "2h"],
         &["watch", "--count", "0"],
         &["--interval", "3"],
         &["watch", "--format", "json"],
@@ -243,4 +246,107 @@ fn c65_rows_that_are_replaced_all_the_time_are_always_whole() {
     });
     let doctor = world.scan(&["--format", "json", "doctor"]).json();
     assert!(!doctor.to_string().contains("no status row"), "{doctor}");
+}
+
+#[test]
+fn sessions_that_have_ended_are_not_passed_over_in_silence() {
+    let world = World::new();
+    world.row("past", "idle", NOW - 100_000_000, json!({}));
+    world.row("long-past", "idle", NOW - 200_000_000, json!({}));
+    assert_eq!(world.scan(&[]).out, "no session is open (2 ended, see --all)\n");
+    std::fs::remove_dir_all(world.path("state/status")).unwrap();
+    std::fs::create_dir(world.path("state/status")).unwrap();
+    let hooked = world.scan(&[]).out;
+    assert!(
+        hooked.contains("start an agent") && !hooked.contains("install"),
+        "{hooked}"
+    );
+}
+
+#[test]
+fn the_heading_claims_nothing_of_rows_that_are_left_out() {
+    let world = World::new();
+    world.row("asks", "waiting", NOW - 4000, json!({}));
+    world.row("works", "working", NOW - 3000, json!({}));
+    world.row("rests", "idle", NOW - 2000, json!({}));
+    let heading = |args: &[&str]| world.scan(args).out.lines().next().unwrap_or_default().to_owned();
+    assert_eq!(heading(&[]), "3 sessions · 1 waits for you");
+    assert_eq!(heading(&["--status", "working"]), "1 of 3 sessions shown");
+    assert_eq!(heading(&["--limit", "1"]), "1 of 3 sessions shown · 1 waits for you");
+    assert_eq!(heading(&["--limit", "0"]), "0 of 3 sessions shown · 1 waits for you");
+    assert_eq!(heading(&["--project", "none"]), "no session passes the filters");
+}
+
+#[test]
+fn a_session_is_found_by_what_the_table_shows() {
+    let world = World::new();
+    let at = |folder: &str, tty: &str| json!({"origin_cwd": folder, "cwd": folder, "term": {"tty": tty}});
+    world.row("aaaa-1", "waiting", NOW - 4000, at("/w/api", "/dev/pts/3"));
+    world.row("bbbb-2", "idle", NOW - 3000, at("/w/web", ""));
+    world.row("cccc-3", "idle", NOW - 2000, at("/w/web", ""));
+    world.row("dddd-4", "idle", NOW - 100_000_000, at("/w/api", ""));
+    let key = |id: &str| world.scan(&["--format", "json", "show", id]).json()["key"].clone();
+    assert_eq!(key("api"), "generic:aaaa-1", "an ended one does not count beside it");
+    assert_eq!(key("pts/3"), "generic:aaaa-1");
+    let several = world.scan(&["explain", "web"]);
+    assert_eq!(several.status, 64);
+    assert!(
+        several.err.contains("generic:bbbb-2, generic:cccc-3"),
+        "{}",
+        several.err
+    );
+    let none = world.scan(&["show", "nobody"]).err;
+    assert!(none.contains("`ring-scan --all --format tsv` lists the keys"), "{none}");
+}
+
+#[test]
+fn names_are_compared_without_case_and_unknown_agents_are_said() {
+    let world = World::new();
+    world.row("s1", "idle", NOW - 1000, json!({"origin_cwd":"/w/api"}));
+    let host = ring_session::process::host_name().to_uppercase();
+    for args in [["--project", "API"], ["--host", &host], ["--agent", "Generic"]] {
+        assert_eq!(world.statuses(&args).len(), 1, "{args:?}");
+    }
+    let hint = world.scan(&["--agent", "claud", "--format", "tsv"]);
+    assert_eq!((hint.status, hint.out.as_str()), (0, ""));
+    assert!(
+        hint.err.contains("\"claud\"") && hint.err.contains("claude-code"),
+        "{}",
+        hint.err
+    );
+    assert_eq!(world.scan(&["--agent", "claude"]).err, "");
+}
+
+#[test]
+fn mistakes_say_what_is_accepted_and_where_to_read_on() {
+    let world = World::new();
+    for (args, wanted) in [
+        (
+            &["--limit", "abc"][..],
+            "a whole number such as 10; see ring-scan --help",
+        ),
+        (&["--limit", "-1"], "a whole number such as 10"),
+        (
+            &["watch", "--count", "0"],
+            "a whole number from 1; see ring-scan watch --help",
+        ),
+        (&["watch", "--interval", "0"], "give 0.1 to 3600 seconds"),
+        (
+            &["--format", "json", "config", "get"],
+            "see ring-scan config get --help",
+        ),
+        (&["config", "got"], "see ring-scan config --help"),
+    ] {
+        let said = world.scan(args).err;
+        assert!(said.contains(wanted), "{args:?}: {said}");
+    }
+    let help = world.scan(&["help"]);
+    assert_eq!((help.status, help.out), (0, world.scan(&["--help"]).out));
+    let missing = world.scan(&["--config", "/nonexistent.toml", "--format", "tsv"]);
+    assert_eq!(missing.status, 0);
+    assert!(
+        missing.err.contains("/nonexistent.toml: there is no such file"),
+        "{}",
+        missing.err
+    );
 }

@@ -120,3 +120,29 @@ fn keys_without_effect_are_said_to_have_none() {
         listed.out
     );
 }
+
+#[test]
+fn an_unset_text_is_called_so() {
+    let world = World::new();
+    assert_eq!(world.scan(&["config", "get", "lang"]).out, "(unset)\n");
+    assert_eq!(
+        world.scan(&["--format", "json", "config", "get", "lang"]).json()["value"],
+        ""
+    );
+}
+
+#[test]
+fn a_narrow_terminal_gets_whole_words() {
+    let world = World::new();
+    world.write("config.toml", "interval = \"x\"\nlang = \"en\"\n");
+    for columns in ["60", "80", "100"] {
+        for command in ["config", "doctor"] {
+            let ran = world::ran(world.command(&[command]).env("COLUMNS", columns));
+            for line in ran.out.lines().filter(|l| !l.contains('/')) {
+                assert!(line.chars().count() <= columns.parse().unwrap(), "{columns}: {line}");
+            }
+            let told = ran.out.matches("interval: must be").count() + ran.err.matches("interval: must be").count();
+            assert!(told <= 1, "{command}: {}{}", ran.out, ran.err);
+        }
+    }
+}

@@ -85,9 +85,17 @@ pub fn blanks(text: &str, columns: usize) -> String {
 
 /// The text in lines of at most `limit` columns, broken at blanks; a longer word is cut.
 pub fn fold(text: &str, limit: usize) -> Vec<String> {
+    broken(text.split_whitespace().map(|word| fit(word, limit)), limit)
+}
+
+/// As [`fold`], but a longer word stays whole: a path that is cut names nothing.
+pub fn wrap(text: &str, limit: usize) -> Vec<String> {
+    broken(text.split_whitespace().map(str::to_owned), limit)
+}
+
+fn broken(words: impl Iterator<Item = String>, limit: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let word = fit(word, limit);
+    for word in words {
         // never empty: it begins with one line and only grows
         let last = lines.len() - 1;
         let joined = format!("{} {word}", lines[last]);
@@ -134,6 +142,7 @@ mod tests {
         assert_eq!(fold("start an agent now", 8), ["start an", "agent", "now"]);
         assert_eq!(fold("", 8), [""]);
         assert_eq!(fold("incomprehensible", 5), ["inco…"]);
+        assert_eq!(wrap("an incomprehensible word", 8), ["an", "incomprehensible", "word"]);
     }
 
     #[test]

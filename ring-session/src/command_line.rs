@@ -88,6 +88,17 @@ impl Place {
         state_dir::config_file(self.config.as_deref())
     }
 
+    /// What there is to say if `--config` names a file that does not exist: all defaults are in force then.
+    pub fn missing_config(&self) -> Option<Problem> {
+        let file = self.config.as_deref().filter(|f| !f.exists())?;
+        Some(Problem {
+            file: file.to_string_lossy().into_owned(),
+            line: 0,
+            key: String::new(),
+            text: "there is no such file; all defaults are used".into(),
+        })
+    }
+
     /// The settings in force, and what is wrong with the file.
     pub fn settings(&self) -> (Settings, Vec<Problem>) {
         Settings::load(self.config_file().as_deref())
@@ -179,9 +190,34 @@ pub fn parse<C: Parser>(tool: &str, argv: &[OsString]) -> Result<Parsed<C>, Refu
     let text = error.render().to_string();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Parsed::Text(text)),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(usage(tool, "a command or an argument is missing")),
-        _ => Err(usage(tool, &one_line(&text))),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Err(usage(&named::<C>(tool, argv), "a command or an argument is missing"))
+        }
+        _ => Err(usage(&named::<C>(tool, argv), &one_line(&text))),
     }
+}
+
+/// The program and the commands that `argv` names, whose help tells most: `ring-scan config get`.
+fn named<C: CommandFactory>(tool: &str, argv: &[OsString]) -> String {
+    let mut command = C::command();
+    let mut name = tool.to_owned();
+    let mut words = argv.iter().skip(1).map_while(|a| a.to_str()).take_while(|a| *a != "--");
+    while let Some(word) = words.next() {
+        if let Some(option) = word.strip_prefix("--") {
+            let valued = command
+                .get_arguments()
+                .any(|a| a.get_long() == Some(option) && a.get_action().takes_values());
+            if valued {
+                words.next();
+            }
+        } else if let Some(below) = command.find_subcommand(word).cloned() {
+            name = format!("{name} {word}");
+            // options of every command stand at the top until the parser has begun
+            let above = command.get_arguments().filter(|a| a.is_global_set()).cloned();
+            command = below.args(above.collect::<Vec<_>>());
+        }
+    }
+    name
 }
 
 fn usage(tool: &str, what: &str) -> Refusal {

@@ -39,6 +39,7 @@ pub mod settings;
 pub mod shown;
 pub mod state_dir;
 pub mod store;
+pub mod style;
 pub mod summary;
 pub mod text;
 pub mod time;

@@ -1,8 +1,9 @@
 //! `ring-scan`: the board, once.
 
+use crate::board::Board;
 use crate::cli::BoardArgs;
 use crate::context::{Context, Failures};
-use crate::format::{self, Look};
+use crate::format::{self, Form, Look};
 use crate::select::{Filter, select};
 use ring_session::{Code, Refusal, exit};
 use std::io::Write;
@@ -23,17 +24,23 @@ pub fn run(context: &Context, args: &BoardArgs, out: &mut dyn Write) -> Result<u
         .filter(context.settings.show_all, std::env::current_dir().ok())?;
     let board = context.collect(filter.wants_ended());
     Failures::default().tell(&board, context.form);
-    let board = select(board, &filter);
-    format::write(context.form, &board, &look(context, args, &filter), out)?;
+    args.filter.hint(&board);
+    let mut board = select(board, &filter);
+    if board.sessions.is_empty() && context.form == Form::Human && !filter.wants_ended() {
+        // only whoever looks for all learns of those that ended long ago
+        board.over = context.collect(true).counts.ended;
+    }
+    format::write(context.form, &board, &look(context, args, &filter, &board), out)?;
     Ok(match args.exit_status && board.sessions.is_empty() {
         true => exit::NO,
         false => exit::DONE,
     })
 }
 
-/// The look of a board that `filter` made.
-pub fn look(context: &Context, args: &BoardArgs, filter: &Filter) -> Look {
+/// The look of `board`, which `filter` made.
+pub fn look(context: &Context, args: &BoardArgs, filter: &Filter, board: &Board) -> Look {
     Look {
+        over: board.over,
         all: filter.wants_ended(),
         filtered: filter.leaves_out(),
         header: args.filter.header,

@@ -3,7 +3,7 @@
 use crate::cli::ConfigAction;
 use crate::context::{human_or_json, size, told, warn};
 use crate::format::Form;
-use crate::format::width::{blanks, fit, width};
+use crate::format::width::{blanks, fit, width, wrap};
 use ring_session::command_line::Place;
 use ring_session::settings::keys::{self, Kind};
 use ring_session::settings::{self, Entry, Problem, Value};
@@ -13,6 +13,10 @@ use std::io::{IsTerminal, Write, stdout};
 
 /// Columns of a value in the list.
 const LONGEST: usize = 30;
+/// And at least, however narrow the terminal is.
+const SHORTEST: usize = 6;
+/// Blanks between columns.
+const GAP: usize = 2;
 
 #[derive(Serialize)]
 struct Listed<'a> {
@@ -28,6 +32,9 @@ struct Listed<'a> {
 pub fn run(place: &Place, form: Form, action: Option<&ConfigAction>, out: &mut dyn Write) -> Result<u8, Refusal> {
     let json = human_or_json(form)?;
     let file = place.config_file();
+    if !matches!(action, Some(ConfigAction::Set { .. })) {
+        place.missing_config().iter().for_each(|p| warn(&told(p)));
+    }
     match action {
         None => {
             let (entries, problems) = settings::effective(file.as_deref());
@@ -86,24 +93,26 @@ fn shown(value: &Value) -> String {
     text::for_terminal(&value.to_string())
 }
 
-/// As a script wants it: a text without quotes.
+/// A text without quotes; `(unset)` for an empty one.
 fn bare(value: &Value) -> String {
     match value {
+        Value::Text(text) if text.is_empty() => "(unset)".into(),
         Value::Text(text) => text::for_terminal(text),
         other => shown(other),
     }
 }
 
 /// One key a line: value in force, where it comes from, and the default if that is another one. On a terminal long
-/// values are cut; `get` prints them whole.
+/// values are cut, `get` prints them whole, and what does not fit behind them goes below.
 fn table(out: &mut dyn Write, file: &str, entries: &[Entry]) -> Result<(), Refusal> {
-    let limit = match size(stdout().is_terminal()).0 {
-        Some(_) => LONGEST,
+    let columns = size(stdout().is_terminal()).0;
+    writeln!(out, "# {}", text::for_terminal(file))?;
+    let keys = entries.iter().map(|e| e.key.len()).max().unwrap_or(0);
+    let limit = match columns {
+        Some(columns) => columns.saturating_sub(keys + GAP).clamp(SHORTEST, LONGEST),
         None => usize::MAX,
     };
-    writeln!(out, "# {}", text::for_terminal(file))?;
     let value = |v: &Value| fit(&shown(v), limit);
-    let keys = entries.iter().map(|e| e.key.len()).max().unwrap_or(0);
     let values = entries
         .iter()
         .map(|e| width(&value(&e.value)))
@@ -118,12 +127,17 @@ fn table(out: &mut dyn Write, file: &str, entries: &[Entry]) -> Result<(), Refus
             _ => format!("  default {}", value(&entry.default)),
         };
         let value = value(&entry.value);
-        writeln!(
-            out,
-            "{:keys$}  {value}{}  {origin}{more}",
-            entry.key,
-            blanks(&value, values)
-        )?;
+        let line = format!("{:keys$}  {value}{}", entry.key, blanks(&value, values));
+        let tail = format!("{origin}{more}");
+        match columns {
+            Some(columns) if width(&line) + GAP + width(&tail) > columns => {
+                writeln!(out, "{}", line.trim_end())?;
+                for below in wrap(&tail, columns.saturating_sub(keys + GAP)) {
+                    writeln!(out, "{:keys$}  {below}", "")?;
+                }
+            }
+            _ => writeln!(out, "{line}  {tail}")?,
+        }
     }
     Ok(())
 }

@@ -3,9 +3,13 @@
 use crate::context::Context;
 use crate::doctor::{Check, Level, channel, files, hooks, place, reading};
 use crate::format::Look;
+use crate::format::width::wrap;
 use ring_session::{Refusal, exit, process, state_dir, text};
 use serde::Serialize;
 use std::io::{self, Write};
+
+/// Columns that a text gets however narrow the terminal is.
+const NARROWEST: usize = 20;
 
 #[derive(Serialize)]
 struct Report {
@@ -73,9 +77,21 @@ fn human(report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> {
         } else {
             word.to_owned()
         };
-        writeln!(out, "{word} {:column$}  {}", check.id, check.text)?;
+        let indent = 6 + column + 2;
+        let folded = |text: &str, hang: usize| match look.width {
+            Some(columns) => wrap(text, columns.saturating_sub(indent + hang).max(NARROWEST)),
+            None => vec![text.to_owned()],
+        };
+        let mut lines = folded(&check.text, 0).into_iter();
+        writeln!(out, "{word} {:column$}  {}", check.id, lines.next().unwrap_or_default())?;
+        for line in lines {
+            writeln!(out, "{:indent$}{line}", "")?;
+        }
         if !check.hint.is_empty() {
-            writeln!(out, "      {:column$}  -> {}", "", check.hint)?;
+            for (i, line) in folded(&check.hint, 3).iter().enumerate() {
+                let arrow = if i == 0 { "-> " } else { "   " };
+                writeln!(out, "{:indent$}{arrow}{line}", "")?;
+            }
         }
     }
     Ok(())

@@ -52,7 +52,7 @@ fn human(s: &Session, now: Ms, look: &Look, out: &mut dyn Write) -> io::Result<(
     } else {
         marked
     };
-    writeln!(out, "{marked}  {}  by rule {}", s.key, s.rule)?;
+    writeln!(out, "{marked}  {}  decided by rule {}", s.key, s.rule)?;
     writeln!(out, "facts")?;
     let longest = |names: &mut dyn Iterator<Item = &str>| names.map(str::len).max().unwrap_or(0);
     let column = longest(&mut s.chain.facts.iter().map(|f| f.source.as_str()));

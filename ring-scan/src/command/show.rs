@@ -88,7 +88,7 @@ fn human(s: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
         ("process", process),
         ("record", s.record.clone()),
         ("host", s.host.clone()),
-        ("because", format!("{} ({})", s.rule, s.evidence.join(", "))),
+        ("decided by", format!("rule {}: {}", s.rule, s.evidence.join(", "))),
     ];
     for (name, value) in fields.iter().filter(|(_, v)| !v.is_empty()) {
         writeln!(out, "{name:12} {value}")?;

@@ -105,6 +105,9 @@ impl Watch<'_> {
             let looked = Instant::now();
             let mut board = self.context.collect(self.filter.wants_ended());
             failures.tell(&board, self.context.form);
+            if before.is_none() {
+                self.args.filter.hint(&board);
+            }
             let mut held = None;
             if let Some(before) = &before {
                 board = keep_unknown(before, board);
@@ -173,7 +176,7 @@ impl Watch<'_> {
     fn print(&mut self, board: &Board, out: &mut dyn Write) -> Result<(), Refusal> {
         let look = format::Look {
             height: size(self.in_place).1,
-            ..look(self.context, self.args, &self.filter)
+            ..look(self.context, self.args, &self.filter, board)
         };
         let Some(bytes) = self.printer.next(select(board.clone(), &self.filter), board, &look)? else {
             return Ok(());

@@ -15,7 +15,8 @@ pub fn sources(board: &Board) -> Vec<Check> {
         .iter()
         .map(|s| {
             let id = format!("sources.{}", s.name);
-            let time = format!("{} rows in {} ms", s.rows, s.took_ms);
+            let rows = if s.rows == 1 { "row" } else { "rows" };
+            let time = format!("{} {rows} in {} ms", s.rows, s.took_ms);
             match s.state.as_str() {
                 "ok" => Check::ok(id, time),
                 "absent" => Check::ok(id, "nothing there"),

@@ -6,7 +6,8 @@
 use super::Look;
 use super::row;
 use super::width::{blanks, fit, fit_end, fold, visible, width};
-use crate::board::{Board, Session};
+use super::words::Nothing;
+use crate::board::{Board, Counts, Session};
 use ring_session::time::human_span;
 use std::io::{self, Write};
 
@@ -47,6 +48,19 @@ pub fn write(board: &Board, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
+impl Nothing {
+    /// Why nothing is listed.
+    pub fn of(board: &Board, look: &Look) -> Nothing {
+        // a folder of rows is there as soon as one hook has run
+        let hooked = || board.sources.iter().any(|s| s.name == "hook" && s.state != "absent");
+        match (look.filtered, look.over) {
+            (true, _) => Nothing::Passes,
+            (false, 0) => Nothing::There { hooked: hooked() },
+            (false, over) => Nothing::Open { over },
+        }
+    }
+}
+
 impl Look {
     fn palette_muted(&self, text: &str) -> String {
         if self.colour {
@@ -59,14 +73,19 @@ impl Look {
 
 fn lines(board: &Board, look: &Look) -> Vec<String> {
     let mut lines = Vec::new();
+    let summary = || look.lang.summary(&board.counts, board.sessions.len(), board.total);
     if board.sessions.is_empty() {
-        let text = look.lang.empty(look.filtered);
+        let text = match board.counts == Counts::default() {
+            true => look.lang.empty(&Nothing::of(board, look)),
+            // the limit lets none of those through that pass
+            false => summary(),
+        };
         lines.extend(match look.width {
-            Some(columns) => fold(text, columns),
-            None => vec![text.to_owned()],
+            Some(columns) => fold(&text, columns),
+            None => vec![text],
         });
     } else {
-        lines.push(cut(&look.lang.summary(&board.counts, board.sessions.len()), look));
+        lines.push(cut(&summary(), look));
         let rows: Vec<Cells> = board.sessions.iter().map(|s| Cells::new(s, look)).collect();
         let plan = Plan::new(&rows, look.width);
         lines.extend(

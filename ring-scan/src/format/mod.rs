@@ -59,6 +59,8 @@ pub struct Look {
     pub all: bool,
     /// The filters leave something out, so an empty board does not mean that there is nothing.
     pub filtered: bool,
+    /// ENDED sessions that there are and that nobody asked for.
+    pub over: usize,
     /// tsv: a line with the columns' names first.
     pub header: bool,
 }

@@ -1,5 +1,6 @@
 //! `waybar`: one JSON object a line for a custom module with `return-type: json` (waybar-custom(5)).
 
+use super::words::Nothing;
 use super::{Look, line, row};
 use crate::board::Board;
 use ring_session::time::human_span;
@@ -45,7 +46,7 @@ pub fn write(board: &Board, look: &Look, out: &mut dyn Write) -> io::Result<()> 
         rows.push(format!("… {left} more"));
     }
     if rows.is_empty() {
-        rows.push(look.lang.empty(look.filtered).to_owned());
+        rows.push(look.lang.empty(&Nothing::of(board, look)));
     }
     let module = Module {
         text: escape(&line::counts(&board.counts, look)),

@@ -23,6 +23,23 @@ pub enum Markers {
     Ascii,
 }
 
+/// Why no row is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nothing {
+    /// There may be sessions, the filters leave them out.
+    Passes,
+    /// There are only sessions that have ended.
+    Open {
+        /// How many.
+        over: usize,
+    },
+    /// There is none.
+    There {
+        /// Hooks were installed once: no need to say so.
+        hooked: bool,
+    },
+}
+
 impl Markers {
     /// The setting `markers`.
     pub fn of(setting: &str) -> Markers {
@@ -79,39 +96,49 @@ impl Lang {
         }
     }
 
-    /// The first line: how many sessions, how many wait. `listed` are fewer if a limit was asked for.
-    pub fn summary(self, counts: &Counts, listed: usize) -> String {
-        let total = counts.waiting + counts.working + counts.idle + counts.ended;
-        let of = match (listed < total, self) {
-            (false, _) => String::new(),
-            (true, Lang::En) => format!("{listed} of "),
-            (true, Lang::ZhTw) => format!("{listed} / "),
+    /// The first line: how many sessions, how many of those that pass the filters wait. That none waits is only said if
+    /// no row is left out of the `total`.
+    pub fn summary(self, counts: &Counts, listed: usize, total: usize) -> String {
+        let passing = counts.waiting + counts.working + counts.idle + counts.ended;
+        let total = total.max(passing);
+        let sessions = if total == 1 { "session" } else { "sessions" };
+        let how_many = match (listed < total, self) {
+            (false, Lang::En) => format!("{total} {sessions}"),
+            (true, Lang::En) => format!("{listed} of {total} {sessions} shown"),
+            (false, Lang::ZhTw) => format!("{total} 個工作階段"),
+            (true, Lang::ZhTw) => format!("顯示 {listed} / {total} 個工作階段"),
         };
-        match (self, counts.waiting) {
-            (Lang::En, n) => {
-                let sessions = if total == 1 { "session" } else { "sessions" };
-                let waits = match n {
-                    0 => "none waits for you".to_owned(),
-                    1 => "1 waits for you".to_owned(),
-                    _ => format!("{n} wait for you"),
-                };
-                format!("{of}{total} {sessions} · {waits}")
-            }
-            (Lang::ZhTw, 0) => format!("{of}{total} 個工作階段 · 沒有在等你的"),
-            (Lang::ZhTw, n) => format!("{of}{total} 個工作階段 · {n} 個在等你"),
-        }
+        let waits = match (self, counts.waiting) {
+            (_, 0) if listed < total => return how_many,
+            (Lang::En, 0) => "none waits for you".to_owned(),
+            (Lang::En, 1) => "1 waits for you".to_owned(),
+            (Lang::En, n) => format!("{n} wait for you"),
+            (Lang::ZhTw, 0) => "沒有在等你的".to_owned(),
+            (Lang::ZhTw, n) => format!("{n} 個在等你"),
+        };
+        format!("{how_many} · {waits}")
     }
 
     /// Said instead of a table if there is nothing to list.
-    pub fn empty(self, filtered: bool) -> &'static str {
-        match (self, filtered) {
-            (Lang::En, true) => "no session passes the filters",
-            (Lang::ZhTw, true) => "沒有符合條件的工作階段",
-            (Lang::En, false) => {
-                "no agent session on this machine; start an agent (claude, codex, ...) and look again, or run `ring-hook install` to see exactly who waits"
+    pub fn empty(self, nothing: &Nothing) -> String {
+        match (self, nothing) {
+            (Lang::En, Nothing::Passes) => "no session passes the filters".into(),
+            (Lang::ZhTw, Nothing::Passes) => "沒有符合條件的工作階段".into(),
+            (Lang::En, Nothing::Open { over }) => format!("no session is open ({over} ended, see --all)"),
+            (Lang::ZhTw, Nothing::Open { over }) => format!("沒有進行中的工作階段 ({over} 個已離場，見 --all)"),
+            (Lang::En, Nothing::There { hooked }) => {
+                let hooks = match hooked {
+                    true => "",
+                    false => ", or run `ring-hook install` to see exactly who waits",
+                };
+                format!("no agent session on this machine; start an agent (claude, codex, ...) and look again{hooks}")
             }
-            (Lang::ZhTw, false) => {
-                "這台機器上沒有 agent 工作階段；啟動一個 agent (claude, codex, ...) 再看一次，或執行 `ring-hook install` 以準確得知誰在等你"
+            (Lang::ZhTw, Nothing::There { hooked }) => {
+                let hooks = match hooked {
+                    true => "",
+                    false => "，或執行 `ring-hook install` 以準確得知誰在等你",
+                };
+                format!("這台機器上沒有 agent 工作階段；啟動一個 agent (claude, codex, ...) 再看一次{hooks}")
             }
         }
     }

@@ -125,9 +125,19 @@ pub fn at_rest(board: &Board) -> Board {
     }
     for s in &mut board.sessions {
         (s.age_ms, s.seen_ms) = (0, 0);
+        s.note = timeless(&s.note);
         s.chain = Default::default();
     }
     board
+}
+
+/// The notes without how long it has been quiet.
+fn timeless(notes: &str) -> String {
+    let timeless = |note| match str::starts_with(note, "quiet ") {
+        true => "quiet",
+        false => note,
+    };
+    notes.split(", ").map(timeless).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -242,12 +252,16 @@ mod tests {
                 ..row("a", "idle")
             }],
         );
+        later.sessions[0].note = "background 2, quiet 12 min".into();
         later.sources = vec![Source {
             took_ms: 7,
             ..Source::default()
         }];
         let mut earlier = board(1, vec![row("a", "idle")]);
+        earlier.sessions[0].note = "background 2, quiet 11 min".into();
         earlier.sources = vec![Source::default()];
         assert_eq!(at_rest(&earlier), at_rest(&later));
+        earlier.sessions[0].note = "background 2".into();
+        assert_ne!(at_rest(&earlier), at_rest(&later), "becoming quiet is news");
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn set_within(
     }
     let value = key
         .of_words(words)
-        .ok_or_else(|| bad(format!("{name}: {words:?} is not {}", key.wanted())).with("key", name))?;
+        .ok_or_else(|| bad(format!("{name}: must be {}, not {words:?}", key.wanted())).with("key", name))?;
     let _held = Lock::acquire(&state.settings_lock(), limit)?;
     let before = read(path)?;
     let after = edited(path, before.as_deref().unwrap_or_default(), key, &value)?;
@@ -74,8 +74,11 @@ pub(super) fn edited(path: &Path, text: &str, key: &Key, value: &Value) -> Resul
         None => ("", text),
     };
     let mut document: DocumentMut = body.parse().map_err(|_| {
-        let problem = file::parse(&path.to_string_lossy(), body).problems.into_iter().next();
-        bad(problem.map_or_else(|| format!("{} is no TOML", path.display()), |p| p.to_string()))
+        let file = path.display();
+        bad(match file::broken(body) {
+            Some((line, what)) => format!("{file}:{line}: {what}; nothing is written, mend line {line} first"),
+            None => format!("{file} is no TOML; nothing is written"),
+        })
     })?;
     let mut names: Vec<&str> = key.name.split('.').collect();
     let last = names.pop().unwrap_or(key.name);

@@ -86,13 +86,28 @@ pub(super) fn parse(file: &str, text: &str) -> Content {
     match DeTable::parse(body) {
         Ok(table) => walk.table("", table.get_ref()),
         Err(e) => {
-            let at = e.span().map_or(0, |s| s.start);
             let what = e.message().lines().next().unwrap_or_default();
-            walk.problem(at, "", format!("{what}; all defaults are used"));
+            walk.problem(begin(&e), "", format!("{what}; all defaults are used"));
         }
     }
     walk.content.problems.sort_by_key(|p| p.line);
     walk.content
+}
+
+/// Where a text that is no TOML has to be mended: the line, and what is wrong there. None: it is TOML.
+pub(super) fn broken(body: &str) -> Option<(usize, String)> {
+    let error = DeTable::parse(body).err()?;
+    let what = error.message().lines().next().unwrap_or_default();
+    Some((line(body, begin(&error)), what.to_owned()))
+}
+
+fn begin(error: &toml::de::Error) -> usize {
+    error.span().map_or(0, |s| s.start)
+}
+
+/// The line of a byte, from 1.
+fn line(body: &str, at: usize) -> usize {
+    1 + body.as_bytes().iter().take(at).filter(|b| **b == b'\n').count()
 }
 
 struct Walk<'a> {
@@ -122,7 +137,7 @@ impl Walk<'_> {
                 }),
                 None => {
                     let got = &self.body[value.span()];
-                    let text = format!("{got} is not {}; {} is used", key.wanted(), key.default());
+                    let text = format!("must be {}, not {got}; {} is used", key.wanted(), key.default());
                     self.problem(at, dotted, text);
                 }
             }
@@ -141,8 +156,7 @@ impl Walk<'_> {
     }
 
     fn line(&self, at: usize) -> usize {
-        let before = self.body.as_bytes().iter().take(at);
-        1 + before.filter(|b| **b == b'\n').count()
+        line(self.body, at)
     }
 
     fn problem(&mut self, at: usize, key: &str, text: String) {

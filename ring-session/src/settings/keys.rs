@@ -1,6 +1,8 @@
 //! Every key of all five tools: name, type, default, range and what it does. ring(5), SETTINGS, prints this table.
 
 use super::{Settings, Value};
+#[cfg(doc)]
+use crate::style::Style;
 use crate::time::{MAX_SPAN_MS, Ms};
 
 /// One key.
@@ -40,6 +42,11 @@ pub enum Kind {
     Text {
         default: &'static str,
         of: &'static [&'static str],
+        at: fn(&mut Settings) -> &mut String,
+    },
+    /// A text that [`Style::parse`] understands.
+    Style {
+        default: &'static str,
         at: fn(&mut Settings) -> &mut String,
     },
     /// A number of seconds in the file, milliseconds here.
@@ -90,9 +97,9 @@ pub const COURTESY: &[&str] = &[
 /// When a ring is repeated, in milliseconds.
 pub const REPEAT: &[Ms] = &[30_000, 120_000, 300_000];
 
-/// Sources of the board.
+/// Sources of the board; `all` is every one.
 pub const SOURCES: &[&str] = &[
-    "hook", "session", "claude", "codex", "copilot", "gemini", "pi", "kimi", "qwen", "kiro", "process", "import",
+    "all", "hook", "session", "claude", "codex", "copilot", "gemini", "pi", "kimi", "qwen", "kiro", "process", "import",
 ];
 
 /// Kinds of things that ring; `wait` is every wait.
@@ -164,6 +171,10 @@ const fn text(default: &'static str, of: &'static [&'static str], at: fn(&mut Se
     Kind::Text { default, of, at }
 }
 
+const fn style(default: &'static str, at: fn(&mut Settings) -> &mut String) -> Kind {
+    Kind::Style { default, at }
+}
+
 const fn span(default: Ms, min: Ms, max: Ms, at: fn(&mut Settings) -> &mut Ms) -> Kind {
     Kind::Span { default, min, max, at }
 }
@@ -202,20 +213,20 @@ pub static KEYS: &[Key] = &[
     key("idle_prompt_keeps_waiting", bool(true, |s| &mut s.idle_prompt_keeps_waiting), "the reminder idle_prompt does not end a wait"),
     key("background_task_types", texts(&["*"], &[], |s| &mut s.background_task_types), "background tasks that keep a finished turn at work; *: all"),
     key("store_details", bool(true, |s| &mut s.store_details), "commands and titles in rows; false: only names of tools"),
-    key("sources", texts(&[], SOURCES, |s| &mut s.sources), "sources of the board; []: all"),
+    key("sources", texts(&[], SOURCES, |s| &mut s.sources), "sources of the board; [] or all: every one"),
     key("claude_homes", texts(&[], &[], |s| &mut s.claude_homes), "more configuration folders of Claude Code"),
     key("hosts", texts(&[], &[], |s| &mut s.hosts), "other machines on the board, by ssh"),
     key("host_timeout_seconds", span(8_000, 100, HOUR, |s| &mut s.host_timeout_ms), "how long one of them may take"),
     key("focusers", texts(&[], &[], |s| &mut s.focusers), "ways to bring a session's terminal to the front; []: all known"),
     key("allow_reply", bool(true, |s| &mut s.allow_reply), "answers may be typed into a terminal"),
     key("debug_payload_log", bool(false, |s| &mut s.debug_payload_log), "raw payloads to hook-payloads.jsonl"),
-    key("colors.waiting", text("bold red", &[], |s| &mut s.colors.waiting), "colour of waiting"),
-    key("colors.working", text("green", &[], |s| &mut s.colors.working), "colour of working"),
-    key("colors.idle", text("yellow", &[], |s| &mut s.colors.idle), "colour of idle"),
-    key("colors.ended", text("grey50", &[], |s| &mut s.colors.ended), "colour of ended"),
-    key("colors.project", text("cyan", &[], |s| &mut s.colors.project), "colour of projects"),
-    key("colors.location", text("bright_blue", &[], |s| &mut s.colors.location), "colour of terminals"),
-    key("colors.muted", text("grey50", &[], |s| &mut s.colors.muted), "colour of what is less important"),
+    key("colors.waiting", style("bold red", |s| &mut s.colors.waiting), "colour of waiting"),
+    key("colors.working", style("green", |s| &mut s.colors.working), "colour of working"),
+    key("colors.idle", style("yellow", |s| &mut s.colors.idle), "colour of idle"),
+    key("colors.ended", style("grey50", |s| &mut s.colors.ended), "colour of ended"),
+    key("colors.project", style("cyan", |s| &mut s.colors.project), "colour of projects"),
+    key("colors.location", style("bright_blue", |s| &mut s.colors.location), "colour of terminals"),
+    key("colors.muted", style("grey50", |s| &mut s.colors.muted), "colour of what is less important"),
     key("session.permission_mode", text("ask", &["ask", "accept-edits", "auto"], |s| &mut s.session.permission_mode), "permission mode of sessions that inherit it"),
     key("session.hook_text", bool(true, |s| &mut s.session.hook_text), "prompts and last texts of hooked sessions are stored; false: only titles"),
     key("plan.approval_timeout_seconds", span(1_800_000, 0, EVER, |s| &mut s.plan.approval_timeout_ms), "a proposal expires after so long; 0: never"),
@@ -258,7 +269,7 @@ impl Key {
         let owned = |list: &[&str]| list.iter().map(|t| (*t).to_owned()).collect();
         match self.kind {
             Kind::Bool { default, .. } => Value::Bool(default),
-            Kind::Text { default, .. } => Value::Text(default.to_owned()),
+            Kind::Text { default, .. } | Kind::Style { default, .. } => Value::Text(default.to_owned()),
             Kind::Span { default, .. } => Value::Span(default),
             Kind::Count { default, .. } => Value::Count(default),
             Kind::Texts { default, .. } => Value::Texts(owned(default)),
@@ -271,7 +282,7 @@ impl Key {
     pub(super) fn put(&self, settings: &mut Settings, value: Value) {
         match (&self.kind, value) {
             (Kind::Bool { at, .. }, Value::Bool(v)) => *at(settings) = v,
-            (Kind::Text { at, .. }, Value::Text(v)) => *at(settings) = v,
+            (Kind::Text { at, .. } | Kind::Style { at, .. }, Value::Text(v)) => *at(settings) = v,
             (Kind::Span { at, .. }, Value::Span(v)) => *at(settings) = v,
             (Kind::Count { at, .. }, Value::Count(v)) => *at(settings) = v,
             (Kind::Texts { at, .. }, Value::Texts(v)) => *at(settings) = v,
@@ -285,9 +296,9 @@ impl Key {
         let one_of = |of: &[&str]| {
             let shown: Vec<_> = of.iter().filter(|t| !t.is_empty()).copied().collect();
             match shown.split_last() {
-                Some((last, [])) => format!(": {last}"),
-                Some((last, before)) => format!(": {} or {last}", before.join(", ")),
-                None => String::new(),
+                Some((last, [])) => Some((*last).to_owned()),
+                Some((last, before)) => Some(format!("{} or {last}", before.join(", "))),
+                None => None,
             }
         };
         let from_to = |min: Ms, max: Ms| match max {
@@ -296,10 +307,16 @@ impl Key {
         };
         match self.kind {
             Kind::Bool { .. } => "true or false".into(),
-            Kind::Text { of, .. } => format!("a text{}", one_of(of)),
+            Kind::Text { of, .. } => one_of(of).unwrap_or_else(|| "a text".into()),
+            Kind::Style { .. } => {
+                "a style such as bold red, bright_blue, grey50, #ff8800, black on white or none".into()
+            }
             Kind::Span { min, max, .. } => format!("a number of seconds, {}", from_to(min, max)),
             Kind::Count { min, max, .. } => format!("a whole number from {min} to {max}"),
-            Kind::Texts { of, .. } => format!("a list of texts{}", one_of(of)),
+            Kind::Texts { of, .. } => match one_of(of) {
+                Some(of) => format!("a list, each of it {of}"),
+                None => "a list of texts".into(),
+            },
             Kind::Spans { min, max, .. } => format!("a list of numbers of seconds, each {}", from_to(min, max)),
             Kind::Ignored => "anything: it has no effect".into(),
         }

@@ -119,12 +119,12 @@ fn c62_a_bad_value_names_file_line_and_key_and_the_default_is_used() {
     assert_eq!((problem.line, problem.key.as_str()), (3, "interval"));
     assert_eq!(
         problem.text,
-        "\"x\" is not a number of seconds, from 0.1 to 3600; 2 is used"
+        "must be a number of seconds, from 0.1 to 3600, not \"x\"; 2 is used"
     );
     assert!(
         problem
             .to_string()
-            .ends_with("config.toml:3: interval: \"x\" is not a number of seconds, from 0.1 to 3600; 2 is used")
+            .ends_with("config.toml:3: interval: must be a number of seconds, from 0.1 to 3600, not \"x\"; 2 is used")
     );
 }
 
@@ -146,6 +146,8 @@ fn c62_values_of_the_wrong_type_or_out_of_range_are_each_told() {
         "hosts = [1]",
         "sources = [\"hooks\"]",
         "colors.waiting = 3",
+        "colors.waiting = \"bold-magenta\"",
+        "sources = \"all\"",
         "notify.repeat_max = 1.5",
         "notify.repeat_max = -1",
         "notify.repeat_seconds = 5",
@@ -516,4 +518,48 @@ proptest! {
         let line = format!("quiet_after_seconds = {seconds}\n");
         prop_assert_eq!(after.replacen(&line, "", 1), text);
     }
+}
+
+#[test]
+fn a_colour_is_checked_when_it_is_set_as_when_it_is_read() {
+    let place = Place::with("");
+    let refused = place.set("colors.waiting", "bold-magenta").unwrap_err();
+    assert_eq!(refused.code, Code::InvalidArgument);
+    assert!(
+        refused
+            .message
+            .starts_with("colors.waiting: must be a style such as bold red"),
+        "{}",
+        refused.message
+    );
+    for style in ["#ff0000", "bold magenta", "none", "black on white"] {
+        place.set("colors.waiting", style).unwrap();
+        let (settings, problems) = place.load();
+        assert_eq!((settings.colors.waiting.as_str(), problems.len()), (style, 0));
+    }
+}
+
+#[test]
+fn all_sources_have_a_name_and_a_refusal_says_what_is_accepted() {
+    let place = Place::with("");
+    place.set("sources", "all").unwrap();
+    assert_eq!(place.load().0.sources, ["all"]);
+    let message = |key: &str, words: &str| place.set(key, words).unwrap_err().message;
+    assert!(message("sources", "hooks").contains("all, hook, session"));
+    assert_eq!(
+        message("markers", "unicode"),
+        "markers: must be emoji or ascii, not \"unicode\""
+    );
+    assert_eq!(message("lang", "fr"), "lang: must be en or zh-TW, not \"fr\"");
+}
+
+#[test]
+fn a_broken_file_is_not_written_and_the_line_to_mend_is_named() {
+    let place = Place::with("markers = \"ascii\"\n[[[\n");
+    let message = place.set("interval", "3").unwrap_err().message;
+    assert!(
+        message.contains("config.toml:2: ") && message.ends_with("; nothing is written, mend line 2 first"),
+        "{message}"
+    );
+    assert_eq!(place.text(), "markers = \"ascii\"\n[[[\n");
 }

@@ -1,6 +1,7 @@
 //! Values of settings: from the file, from the command line, and as both show them.
 
 use super::keys::{Key, Kind};
+use crate::style::Style;
 use crate::time::{self, Ms};
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -77,7 +78,7 @@ impl Key {
     pub(super) fn of_toml(&self, value: &DeValue<'_>) -> Option<Value> {
         let found = match self.kind {
             Kind::Bool { .. } => Value::Bool(value.as_bool()?),
-            Kind::Text { .. } => Value::Text(value.as_str()?.to_owned()),
+            Kind::Text { .. } | Kind::Style { .. } => Value::Text(value.as_str()?.to_owned()),
             Kind::Span { .. } => Value::Span(span(value)?),
             Kind::Count { .. } => Value::Count(integer(value)?.try_into().ok()?),
             Kind::Texts { .. } => Value::Texts(each(value, |v| v.as_str().map(str::to_owned))?),
@@ -96,7 +97,7 @@ impl Key {
         let listed = || words.split(',').map(str::trim).filter(|w| !w.is_empty());
         let spanned = |w: &str| time::parse_span(w).ok();
         let found = match self.kind {
-            Kind::Text { .. } => Value::Text(words.to_owned()),
+            Kind::Text { .. } | Kind::Style { .. } => Value::Text(words.to_owned()),
             Kind::Span { .. } => Value::Span(spanned(words)?),
             Kind::Texts { .. } if !words.trim_start().starts_with('[') => {
                 Value::Texts(listed().map(str::to_owned).collect())
@@ -111,6 +112,7 @@ impl Key {
         let allowed = |of: &[&str], text: &str| of.is_empty() || of.contains(&text);
         let good = match (&self.kind, &value) {
             (Kind::Text { of, .. }, Value::Text(v)) => allowed(of, v),
+            (Kind::Style { .. }, Value::Text(v)) => Style::parse(v).is_some(),
             (Kind::Texts { of, .. }, Value::Texts(v)) => v.iter().all(|t| allowed(of, t)),
             (Kind::Span { min, max, .. }, Value::Span(v)) => (min..=max).contains(&v),
             (Kind::Spans { min, max, .. }, Value::Spans(v)) => v.iter().all(|ms| (min..=max).contains(&ms)),
