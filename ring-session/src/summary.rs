@@ -21,7 +21,10 @@ use std::thread;
 
 /// One session as a list reads it.
 #[derive(Clone, Debug)]
-#[allow(clippy::large_enum_variant, reason = "nearly all are idle, and a box for each would cost more")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nearly all are idle, and a box for each would cost more"
+)]
 pub enum Glimpse {
     /// Nothing in it runs or waits.
     Idle(Summary),
