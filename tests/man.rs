@@ -390,55 +390,110 @@ fn citations(source: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The commands of a page's EXAMPLES: what stands behind `$ `, up to a line that does not end in a backslash.
+/// The commands of a page's EXAMPLES as a person copies them: what stands behind `$ `, with the lines below it.
 fn examples(page: &str) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     let mut open = false;
     for line in section(page, "EXAMPLES") {
-        let start = line.strip_prefix("$ ");
-        if start.is_none() && !open {
-            continue;
+        let shown = line.replace("\\e", "\\").replace("\\(aq", "'").replace("\\-", "-");
+        match shown.strip_prefix("$ ") {
+            Some(start) => commands.push(start.to_owned()),
+            None if open && !line.starts_with('.') => commands.last_mut().unwrap().push_str(&format!("\n{shown}")),
+            None => {}
         }
-        let line = start
-            .unwrap_or(line)
-            .replace("\\e", "\\")
-            .replace("\\(aq", "'")
-            .replace("\\-", "-");
-        let (line, more) = match line.strip_suffix('\\') {
-            Some(line) => (line.to_owned(), true),
-            None => (line, false),
-        };
-        match start {
-            Some(_) => commands.push(line),
-            None => commands.last_mut().unwrap().push_str(&line),
-        }
-        open = more;
+        open = !line.starts_with('.') && (open || shown.starts_with("$ "));
     }
     commands
 }
 
+/// Two sessions that wait, two agents with a folder, and two prompts in a queue: what examples speak of.
+fn lived_in() -> Home {
+    let home = Home::new();
+    for folder in [".claude", ".codex"] {
+        fs::create_dir(home.path().join(folder)).unwrap();
+    }
+    let script = r#"
+        for id in one two; do
+            echo '{"hook_event_name":"Notification","notification_type":"permission_prompt","session_id":"'$id'"}' |
+                ring-hook --strict || exit 1
+        done
+        id=$(ring-session new --title Work --project .) && ring-session queue push "$id" first >log &&
+            ring-session queue push "$id" second >log"#;
+    let out = example(&home, script);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    home
+}
+
+/// Runs a command where pages say that the state is.
+fn example(home: &Home, command: &str) -> std::process::Output {
+    let mut shell = home.command("sh");
+    shell.args(["-c", command]).env_remove("RING_STATE_DIR");
+    shell.output().unwrap()
+}
+
+/// What the answers of examples must hold, by a part of the command.
+const ANSWERS: &[(&str, &str, &[&str])] = &[
+    ("ring-hook.1", "--dry-run", &["added: ", "+++ "]),
+    ("ring-hook.1", "ring-hook install", &["added: "]),
+    ("ring-hook.1", "ring-hook status", &["claude-code", "complete"]),
+    (
+        "ring-hook.1",
+        "Shall I go on?",
+        &[r#""status":"waiting""#, r#""rule":"stop_question""#],
+    ),
+    ("ring-hook.1", "show demo", &["waiting", "Shall I go on?"]),
+    (
+        "ring-hook.1",
+        "normalize",
+        &[r#""event":"PreToolUse""#, r#""name":"Bash""#, r#""rule":"tool_start""#],
+    ),
+    ("ring-hook.1", "show acme:build-7", &["waiting", "May I delete build/?"]),
+    ("ring.7", "show demo", &["claude-code:demo  working"]),
+    ("ring.5", "grep -c", &["2\n"]),
+    ("ring.5", "jq", &["2\n"]),
+];
+
 #[test]
-fn every_example_runs() {
+fn every_example_runs_and_does_what_it_is_there_for() {
+    let mut answered = BTreeSet::new();
     for path in pages() {
-        let text_of_page = fs::read_to_string(&path).unwrap();
-        let commands = examples(&text_of_page);
-        assert!(!commands.is_empty(), "{} has no example", path.display());
-        let home = Home::new();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let commands = examples(&fs::read_to_string(&path).unwrap());
+        assert!(!commands.is_empty(), "{name} has no example");
+        let home = lived_in();
+        let state = home.path().join(".local/state/ring");
         for command in commands {
             if command.contains("jq ") && !has("jq") {
                 eprintln!("skipped, no jq: {command}");
+                answered.insert((name.clone(), "jq"));
                 continue;
             }
-            let out = home.command("sh").args(["-c", &command]).output().unwrap();
+            let before = home.snapshot();
+            let out = example(&home, &command);
+            let answer = text(&out.stdout);
+            let told = format!("{name}: {command}\n{:?}\n{answer}{}", out.status, text(&out.stderr));
+            // the programs under test stand in a build folder, which install warns of
+            let quiet = text(&out.stderr).lines().all(|l| l.contains("build folder"));
+            assert!(out.status.success() && quiet, "{told}");
+            // a hook entry fails in silence
+            let lost = fs::read_to_string(state.join("hook-errors.log")).unwrap_or_default();
+            assert_eq!(lost, "", "{told}");
+            // conditions and waits only end; all others print or write
+            let asks = name == "ring-scan.1" || command.contains(" --until ");
             assert!(
-                out.status.success(),
-                "{}: {command}\n{:?}\n{}{}",
-                path.display(),
-                out.status,
-                text(&out.stdout),
-                text(&out.stderr)
+                asks || !answer.is_empty() || home.snapshot() != before,
+                "no effect: {told}"
             );
+            for (_, part, words) in ANSWERS.iter().filter(|(n, p, _)| *n == name && command.contains(p)) {
+                let whole = *words == ["2\n"];
+                let fits = |w: &str| if whole { answer == *w } else { answer.contains(w) };
+                assert!(words.iter().all(|w| fits(w)), "no {words:?}: {told}");
+                answered.insert((name.clone(), *part));
+            }
         }
+    }
+    for (name, part, _) in ANSWERS {
+        assert!(answered.contains(&((*name).to_owned(), *part)), "{name} has no {part}");
     }
 }
 

@@ -7,6 +7,7 @@ use crate::command::{install, normalize, remove, replay, show, status};
 use crate::entry::Entry;
 use clap::{Parser, Subcommand, ValueEnum};
 use ring_session::command_line::{self, Place, Shell};
+use ring_session::text::for_terminal;
 use ring_session::{Code, Refusal, Settings, StateDir, exit};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -70,7 +71,7 @@ enum Command {
     Remove(remove::Args),
     /// What is installed, stale or missing, agent by agent
     Status(status::Args),
-    /// Print one row, and how readers show it
+    /// Print one row as hooks left it, and its view (ring-scan asks processes too)
     Show(show::Args),
     /// Print the normalised event of each payload line
     Normalize(normalize::Args),
@@ -168,6 +169,15 @@ impl Context {
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(Refusal::io("write to", Path::new("stdout"), &e)),
             _ => Ok(()),
+        }
+    }
+
+    /// Tells a person on stderr what is no failure.
+    pub fn warn(&self, texts: &[String]) {
+        let mut err = io::stderr().lock();
+        for text in texts {
+            // a closed stderr leaves nobody to tell
+            writeln!(err, "{}: warning: {}", crate::TOOL, for_terminal(text)).unwrap_or_default();
         }
     }
 

@@ -122,7 +122,7 @@ impl Entry {
         let bytes = match &self.payload {
             Some(bytes) => bytes,
             None => {
-                read = intake::read(io::stdin(), intake::PATIENCE)?;
+                read = intake::read(io::stdin(), intake::PATIENCE, size)?;
                 &read
             }
         };

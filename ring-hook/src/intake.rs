@@ -109,12 +109,12 @@ fn bad(text: &str) -> Refusal {
 }
 
 /// Reads one object from a stream: to its closing brace and no further, waiting for at most `patience` in
-/// all.
+/// all. `seen` grows by what came, whether it was an object or not.
 ///
 /// # Errors
 /// `BAD_PAYLOAD` if something else comes, or nothing; `STDIN_TIMEOUT`; `PAYLOAD_TOO_LARGE` after it was read to its
 /// end; `IO`.
-pub fn read(stream: impl AsFd, patience: Duration) -> Result<Vec<u8>, Refusal> {
+pub fn read(stream: impl AsFd, patience: Duration, seen: &mut usize) -> Result<Vec<u8>, Refusal> {
     let mut patience = patience;
     let (mut bytes, mut scanner, mut large) = (Vec::with_capacity(FIRST_ROOM), Scanner::default(), false);
     loop {
@@ -122,7 +122,9 @@ pub fn read(stream: impl AsFd, patience: Duration) -> Result<Vec<u8>, Refusal> {
             bytes.reserve(bytes.len());
         }
         let from = bytes.len();
-        if read_some(&stream, &mut bytes, &mut patience)? == 0 {
+        let count = read_some(&stream, &mut bytes, &mut patience)?;
+        *seen += count;
+        if count == 0 {
             return Err(match (large, bytes.iter().all(u8::is_ascii_whitespace)) {
                 (true, _) => too_large(),
                 (false, true) => bad("stdin is empty; a payload is one JSON object"),
@@ -136,7 +138,7 @@ pub fn read(stream: impl AsFd, patience: Duration) -> Result<Vec<u8>, Refusal> {
             }
             Progress::Whole(_) => return Err(too_large()),
             Progress::Bad => {
-                drain(&stream, patience.min(DRAIN));
+                *seen += drain(&stream, patience.min(DRAIN));
                 return Err(if large {
                     too_large()
                 } else {
@@ -186,12 +188,14 @@ fn read_some(stream: &impl AsFd, into: &mut Vec<u8>, patience: &mut Duration) ->
     }
 }
 
-/// Reads what is still on its way of a payload that is refused.
-fn drain(stream: &impl AsFd, mut patience: Duration) {
-    let mut waste = Vec::with_capacity(FIRST_ROOM);
-    while matches!(read_some(stream, &mut waste, &mut patience), Ok(1..)) {
+/// Reads what is still on its way of a payload that is refused, and counts it.
+fn drain(stream: &impl AsFd, mut patience: Duration) -> usize {
+    let (mut waste, mut all) = (Vec::with_capacity(FIRST_ROOM), 0);
+    while let Ok(count @ 1..) = read_some(stream, &mut waste, &mut patience) {
+        all += count;
         waste.clear();
     }
+    all
 }
 
 /// The bytes as text, without a byte order mark and blanks in front. Bytes that are no UTF-8 become U+FFFD.
@@ -308,12 +312,12 @@ mod tests {
     fn h58_an_open_pipe_behind_the_object_is_not_waited_for() {
         let (from, to) = rustix::pipe::pipe().unwrap();
         rustix::io::write(&to, b" {\"a\":1}\n").unwrap();
-        assert_eq!(read(&from, PATIENCE).unwrap(), b" {\"a\":1}");
+        assert_eq!(read(&from, PATIENCE, &mut 0).unwrap(), b" {\"a\":1}");
         rustix::io::write(&to, b"{\"a\":").unwrap();
-        let late = read(&from, Duration::from_millis(30)).unwrap_err();
+        let late = read(&from, Duration::from_millis(30), &mut 0).unwrap_err();
         assert_eq!(late.code, Code::StdinTimeout);
         drop(to);
-        assert_eq!(read(&from, PATIENCE).unwrap_err().code, Code::BadPayload);
+        assert_eq!(read(&from, PATIENCE, &mut 0).unwrap_err().code, Code::BadPayload);
     }
 
     proptest! {

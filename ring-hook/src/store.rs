@@ -71,7 +71,9 @@ pub fn update(
     }
     match (outcome.fate, &outcome.row) {
         (Fate::Replaced, Some(row)) => {
-            replace(&path, row.to_json().as_bytes(), Durability::Whole).map_err(|e| Refusal::io("write", &path, &e))?
+            // one whole line, so that tools for lines can read many rows at once
+            let text = row.to_json() + "\n";
+            replace(&path, text.as_bytes(), Durability::Whole).map_err(|e| Refusal::io("write", &path, &e))?
         }
         (Fate::Deleted, _) => match fs::remove_file(&path) {
             Err(e) if e.kind() != ErrorKind::NotFound => return Err(Refusal::io("remove", &path, &e)),

@@ -314,6 +314,7 @@ fn h70_a_bad_file_is_refused_and_no_file_is_touched() {
         for command in ["install", "remove"] {
             let told = world.refused(&[command], "SETTINGS_INVALID", 64);
             assert!(told.contains(world.codex().to_str().unwrap()), "{told}");
+            assert!(told.contains("nothing was written, for no agent"), "{told}");
         }
         assert_eq!(world.snapshot(), before, "nor is the other agent's file, which is good");
         let told = world.agent(&["status"], "codex");
@@ -467,9 +468,16 @@ fn h75_with_session_plan_and_notify_and_back() {
     let world = World::new();
     world.claude_that_answers("2.1.332 (Claude Code)");
     let before = world.snapshot();
-    let beside = Path::new(env!("CARGO_BIN_EXE_ring-hook")).with_file_name("ring-plan");
-    if !beside.exists() {
-        world.refused(&["install", "--with", "plan"], "INSTALL_MANUAL", 64);
+    for sister in ["ring-session", "ring-plan", "ring-notify"] {
+        world.program(&format!("bin/{sister}"), "#!/bin/sh\nexit 64\n");
+    }
+    for (with, command) in [
+        ("plan", "`hook`"),
+        ("notify", "`deliver`"),
+        ("session,notify", "`hook`"),
+    ] {
+        let told = world.refused(&["install", "--with", with], "INSTALL_MANUAL", 64);
+        assert!(told.contains(command) && told.contains("nothing was written"), "{told}");
         assert_eq!(world.snapshot(), before);
     }
     for sister in ["ring-session", "ring-plan", "ring-notify"] {
@@ -510,9 +518,16 @@ fn h75_with_session_plan_and_notify_and_back() {
     assert_eq!(told["state"], "complete");
     world.ok(&["install", "--agent", "claude-code"]);
     assert_eq!(commands(&world.claude(), "Stop"), [(plain, 5)]);
-    world.ok(&["install", "--agent", "claude-code", "--with", "session,plan,notify"]);
+    let told = world.ok(&["install", "--agent", "claude-code", "--with", "session,plan,notify"]);
+    assert!(told.contains("extended: ") && !told.contains("healed: "), "{told}");
+    world.program("bin/ring-notify", "#!/bin/sh\nexit 64\n");
+    let told = world.ok(&["status", "--agent", "claude"]);
+    assert!(
+        told.contains("ring-notify has no command `deliver` yet") && !told.contains("has no command `hook`"),
+        "{told}"
+    );
     world.ok(&["remove"]);
-    assert_eq!(fs::read_to_string(world.claude()).unwrap(), "{}\n");
+    assert!(!world.claude().exists());
     world.refused(&["install", "--plan-wait", "10m"], "INVALID_ARGUMENT", 64);
 }
 
@@ -661,8 +676,10 @@ fn h113_exactly_the_documented_files_are_written_and_removed() {
     let expected = [".claude", ".claude/settings.json", ".codex", ".codex/hooks.json"];
     assert_eq!(files, expected.map(|f| world.home(f)));
     world.ok(&["remove"]);
-    assert_eq!(fs::read_to_string(world.claude()).unwrap(), "{}\n");
-    assert_eq!(fs::read_to_string(world.codex()).unwrap(), "{}\n");
+    assert!(
+        !world.claude().exists() && !world.codex().exists(),
+        "they were not there before"
+    );
     let again = world.snapshot();
     assert!(world.ok(&["remove"]).contains("nothing to change"));
     assert_eq!(world.snapshot(), again);
@@ -756,4 +773,108 @@ fn a_held_settings_lock_and_a_folder_that_cannot_be_written_are_told() {
     fs::write(world.claude(), SETTINGS).unwrap();
     world.refused(&["install", "--agent", "claude-code"], "IO", 74);
     assert_eq!(fs::read_to_string(world.claude()).unwrap(), SETTINGS);
+}
+
+#[test]
+fn the_backup_keeps_what_was_there_before_our_entries() {
+    let world = World::new();
+    world.claude_that_answers("2.0.14 (Claude Code)");
+    fs::write(world.claude(), SETTINGS).unwrap();
+    world.ok(&["install"]);
+    world.claude_that_answers("2.1.332 (Claude Code)");
+    world.ok(&["install"]);
+    let backup = || fs::read_to_string(world.home(".claude/settings.json.bak")).unwrap();
+    assert_eq!(backup(), SETTINGS, "not our own first version");
+    world.ok(&["remove"]);
+    assert_eq!(backup(), SETTINGS);
+    assert_eq!(fs::read_to_string(world.claude()).unwrap(), SETTINGS);
+    fs::write(world.claude(), "{\"model\": \"opus\"}").unwrap();
+    world.ok(&["install"]);
+    assert_eq!(
+        backup(),
+        "{\"model\": \"opus\"}",
+        "a later install keeps the later file"
+    );
+}
+
+#[test]
+fn a_file_that_install_made_and_healed_is_removed_and_one_of_the_person_is_not() {
+    let world = World::new();
+    world.claude_that_answers("2.0.14 (Claude Code)");
+    fs::write(world.codex(), "{}\n").unwrap();
+    world.ok(&["install"]);
+    world.claude_that_answers("2.1.332 (Claude Code)");
+    world.ok(&["install"]);
+    world.ok(&["remove", "--dry-run"]);
+    assert!(world.claude().exists());
+    world.ok(&["remove"]);
+    assert!(!world.claude().exists());
+    assert_eq!(fs::read_to_string(world.codex()).unwrap(), "{}\n");
+}
+
+#[test]
+fn a_ring_hook_that_is_not_there_or_in_a_build_folder_is_warned_about() {
+    let world = World::new();
+    let told = |path: &str| {
+        let out = world.run(&["install", "--agent", "codex", "--command", path]);
+        assert!(out.status.success());
+        String::from_utf8(out.stderr).unwrap()
+    };
+    assert!(told("/nonexistent/ring-hook").contains("warning: /nonexistent/ring-hook is no program here"));
+    world.program("target/release/ring-hook", "");
+    let built = world.path("target/release/ring-hook");
+    assert!(told(built.to_str().unwrap()).contains("put ring-hook on PATH first"));
+    assert_eq!(told(&world.hook()), "");
+    assert_eq!(told("ring-hook"), "");
+}
+
+#[test]
+fn an_agent_that_is_named_and_not_here_gets_advice() {
+    let world = World::empty();
+    for command in ["install", "remove", "status"] {
+        let told = world.ok(&[command, "--agent", "claude"]);
+        assert!(told.contains("start claude once, or set CLAUDE_CONFIG_DIR"), "{told}");
+    }
+    let told = world.refused(&["remove", "--agent", "acme"], "INSTALL_MANUAL", 64);
+    assert!(
+        told.contains("take `ring-hook --agent acme` out of its hooks by hand"),
+        "{told}"
+    );
+    let both = World::new();
+    let told = both.json(&["status", "--agent", "codex"]);
+    assert_eq!(told["agents"].as_array().unwrap().len(), 1);
+    assert_eq!(told["agents"][0]["agent"], "codex");
+}
+
+#[test]
+fn events_that_were_lost_since_the_last_good_one_are_told() {
+    let world = World::new();
+    world.ok(&["install"]);
+    fs::create_dir_all(world.path("state")).unwrap();
+    let log = "2026-11-30T12:00:00.000Z LOCK_TIMEOUT codex Stop 10\n2026-11-30T12:00:01.500Z BAD_PAYLOAD codex - 6\n\
+               2026-11-30T12:00:02.000Z BAD_PAYLOAD acme - 6\n";
+    fs::write(world.path("state/hook-errors.log"), log).unwrap();
+    let hints = || texts(&world.agent(&["status"], "codex")["hints"]).join("\n");
+    assert!(
+        hints().contains("2 events were lost since the last good one, the newest by BAD_PAYLOAD"),
+        "{}",
+        hints()
+    );
+    let told = world.ok(&["status"]);
+    assert!(
+        told.contains("\nhint: acme: 1 event was lost") && told.contains("hook-errors.log"),
+        "{told}"
+    );
+    fs::create_dir_all(world.path("state/status")).unwrap();
+    // 12:00:02
+    let row = r#"{"schema":1,"key":"codex:s","agent":"codex","event_ms":1796040002000}"#;
+    fs::write(world.path("state/status/codex:s.json"), row).unwrap();
+    assert!(!hints().contains("lost"), "{}", hints());
+}
+
+#[test]
+fn the_help_of_install_fits_eighty_columns() {
+    let help = World::empty().ok(&["install", "--help"]);
+    let long: Vec<&str> = help.lines().filter(|l| l.chars().count() > 80).collect();
+    assert!(long.is_empty(), "{long:#?}");
 }

@@ -45,7 +45,7 @@ fn h58_half_an_object_is_given_up_after_a_second() {
     assert!(child.wait().unwrap().success());
     drop(pipe);
     assert!(
-        home.log().contains(" STDIN_TIMEOUT claude-code - 0\n"),
+        home.log().contains(" STDIN_TIMEOUT claude-code - 18\n"),
         "{}",
         home.log()
     );
@@ -76,7 +76,7 @@ fn h59_what_is_no_payload_leaves_no_row_and_a_line_in_the_log() {
         assert_eq!(home.rows(), [""; 0], "{what}");
         let log = home.log();
         assert!(
-            log.contains(" BAD_PAYLOAD claude-code - ") && log.lines().count() == 1,
+            log.contains(&format!(" BAD_PAYLOAD claude-code - {}\n", payload.len())) && log.lines().count() == 1,
             "{what}: {log}"
         );
     }

@@ -12,6 +12,7 @@ const EXAMPLES: &str = "\
 Not yet: this version knows its command line and refuses everything else.
 
 Examples:
+  mkdir -p ~/.local/share/bash-completion/completions ~/.config/fish/completions
   ring-notify completions bash > ~/.local/share/bash-completion/completions/ring-notify
   ring-notify completions fish > ~/.config/fish/completions/ring-notify.fish";
 

@@ -12,6 +12,7 @@ const EXAMPLES: &str = "\
 Not yet: this version knows its command line and refuses everything else.
 
 Examples:
+  mkdir -p ~/.local/share/bash-completion/completions ~/.config/fish/completions
   ring-plan completions bash > ~/.local/share/bash-completion/completions/ring-plan
   ring-plan completions fish > ~/.config/fish/completions/ring-plan.fish";
 

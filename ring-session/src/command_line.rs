@@ -57,7 +57,7 @@ pub const LAST: usize = 900;
 /// The two options that say where files are.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Place {
-    /// Folder of the state [default: $RING_STATE_DIR, ~/.local/state/ring]
+    /// State folder [default: ~/.local/state/ring]
     #[arg(
         long,
         global = true,
@@ -66,7 +66,7 @@ pub struct Place {
         display_order = LAST
     )]
     pub state_dir: Option<PathBuf>,
-    /// Settings file [default: $RING_CONFIG, ~/.config/ring/config.toml]
+    /// Settings file [default: ~/.config/ring/config.toml]
     #[arg(
         long,
         global = true,
@@ -227,10 +227,13 @@ fn usage(tool: &str, what: &str) -> Refusal {
 /// The parser's text without its heading, usage and pointer to the help: its paragraphs, joined.
 fn one_line(text: &str) -> String {
     let text = text.strip_prefix("error: ").unwrap_or(text);
+    let all_values = text.contains("[possible values: ");
     let paragraphs = text
         .split("\n\n")
         .map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "))
         .filter(|p| !p.is_empty() && !p.starts_with("Usage:") && !p.starts_with("For more information"))
+        // whoever reads all values needs no guess at one
+        .filter(|p| !(all_values && p.starts_with("tip: a similar value exists")))
         .map(|p| p.strip_prefix("tip: ").map(str::to_owned).unwrap_or(p));
     paragraphs.collect::<Vec<_>>().join("; ")
 }

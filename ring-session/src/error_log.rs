@@ -79,7 +79,7 @@ mod tests {
         note(&state, 1_796_040_006_200, Code::BadPayload, "claude-code", "Stop", 1234).unwrap();
         assert_eq!(
             log(&state),
-            "2026-11-30T12:00:06.2Z BAD_PAYLOAD claude-code Stop 1234\n"
+            "2026-11-30T12:00:06.200Z BAD_PAYLOAD claude-code Stop 1234\n"
         );
         let mode = fs::metadata(state.hook_errors()).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
@@ -90,7 +90,7 @@ mod tests {
         let (_dir, state) = place();
         note(&state, 0, Code::BadPayload, "my prompt is", "\u{1b}]0;x\u{7}", 1).unwrap();
         note(&state, 0, Code::NoSessionId, "", &"x".repeat(65), 2).unwrap();
-        let zero = "1970-01-01T00:00:00Z";
+        let zero = "1970-01-01T00:00:00.000Z";
         assert_eq!(
             log(&state),
             format!("{zero} BAD_PAYLOAD ? ? 1\n{zero} NO_SESSION_ID - ? 2\n")

@@ -37,6 +37,7 @@ pub mod rows;
 pub mod run;
 pub mod settings;
 pub mod shown;
+pub mod sister;
 pub mod state_dir;
 pub mod store;
 pub mod style;

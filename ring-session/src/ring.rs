@@ -19,7 +19,8 @@ const SECRETS: &str = "CLAUDE_CODE_MESSAGING_";
 
 /// Starts `ring-notify deliver --session KEY`, with `--after` if the ring is not due yet. The program is the one beside
 /// this one, else the one on `$PATH`; without one there is no ring. It gets the same state folder and, if given, settings
-/// file, in its environment. Returns whether one was started.
+/// file, in its environment. Returns whether the program was started, which is no promise of a ring: what is beside may
+/// not know `deliver` yet and refuse it unheard (`sister::knows` asks, and costs too much here; `ring-scan doctor` does).
 pub fn start(state: &StateDir, config: Option<&Path>, key: &str, after_ms: Ms) -> bool {
     if env::var_os(OFF_VARIABLE).is_some_and(|v| v == "1") {
         return false;

@@ -63,9 +63,9 @@ pub fn parse_iso(text: &str) -> Option<Ms> {
     text.trim().parse::<jiff::Timestamp>().ok().map(|t| t.as_millisecond())
 }
 
-/// A moment as ISO 8601 in UTC, for logs. A moment that no calendar has is its number of milliseconds.
+/// A moment as ISO 8601 in UTC, to the millisecond, for logs. A moment that no calendar has is its number of milliseconds.
 pub fn iso(ms: Ms) -> String {
-    jiff::Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |t| t.to_string())
+    jiff::Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |t| format!("{t:.3}"))
 }
 
 /// A span for people: `4s`, `12m`, `3h`, `2d`.
@@ -164,7 +164,7 @@ mod tests {
             assert_eq!(parse_iso(text), None, "{text:?}");
         }
         assert_eq!(parse_iso("2026-11-30T12:00:00.123456789Z"), Some(noon + 123));
-        assert_eq!(iso(noon), "2026-11-30T12:00:00Z");
+        assert_eq!(iso(noon), "2026-11-30T12:00:00.000Z");
         assert_eq!(iso(Ms::MAX), Ms::MAX.to_string());
     }
 

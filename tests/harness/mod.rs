@@ -185,6 +185,15 @@ impl Home {
         found
     }
 
+    /// Every file below the home with its bytes.
+    pub fn snapshot(&self) -> Vec<(String, Vec<u8>)> {
+        let read = |name: String| {
+            let bytes = fs::read(self.path().join(&name)).unwrap_or_default();
+            (name, bytes)
+        };
+        self.tree().into_iter().map(read).collect()
+    }
+
     /// Temporary files that somebody left in the rows' folder.
     pub fn leftovers(&self) -> Vec<String> {
         names(&self.status())

@@ -17,13 +17,13 @@ use std::path::PathBuf;
 /// Options of the command.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Only this agent; may be given several times [default: all that have a folder here]
+    /// Only this agent; may be repeated [default: all here]
     #[arg(long = "agent", value_name = "AGENT")]
     agents: Vec<String>,
     /// Print the difference and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Also run our other programs: session, plan, notify
+    /// Also run other programs of ours: session, plan, notify
     #[arg(
         long,
         value_enum,
@@ -32,10 +32,10 @@ pub struct Args {
         hide_possible_values = true
     )]
     with: Vec<With>,
-    /// With plan: how long a plan's request waits for a person, like 10m
+    /// With plan: how long its request waits for a person
     #[arg(long, value_name = "SPAN")]
     plan_wait: Option<String>,
-    /// The ring-hook that the entries name [default: the one on $PATH, else this one]
+    /// ring-hook of the entries [default: on $PATH, or this]
     #[arg(long, value_name = "PATH")]
     command: Option<PathBuf>,
 }
@@ -54,7 +54,9 @@ pub fn run(args: &Args, context: &Context) -> Result<u8, Refusal> {
         given: args.command.as_deref(),
     };
     let programs = search.programs(&order)?;
-    let targets = writers::chosen(&args.agents, &|agent| programs.hook_command(agent))?;
+    let manual = |command: &str| format!("let its hooks run `{command}`, with the payload on stdin");
+    let targets = writers::chosen(&args.agents, &|agent| programs.hook_command(agent), &manual)?;
+    context.warn(&search.doubts(&programs.hook));
     // Asked before the lock is taken: nobody waits for a program while holding it.
     let targets = targets.into_iter().map(|target| {
         let version = target
@@ -64,7 +66,9 @@ pub fn run(args: &Args, context: &Context) -> Result<u8, Refusal> {
     });
     let edit = |target: &Target, version: Option<Version>, file: &SettingsFile| {
         let wanted = order.wanted(target.writer, version, &programs);
-        hooks_edit::install(file.text(), &wanted).map_err(|fault| invalid(&target.file, &fault.to_string()))
+        let edited = hooks_edit::install(file.text(), &wanted);
+        let edited = edited.map_err(|fault| invalid(&target.file, &fault.to_string()))?;
+        Ok(Edit { edited, delete: false })
     };
     let outcomes = apply(context, targets.collect(), args.dry_run, edit)?;
     let none = "no agent has a folder here: neither ~/.claude nor ~/.codex exists";
@@ -81,12 +85,20 @@ fn order(args: &Args) -> Result<Order, Refusal> {
     Ok(Order::new(&args.with, wait))
 }
 
+/// What is to become of a file.
+pub struct Edit {
+    /// Its new text.
+    pub edited: Edited,
+    /// It goes: install made it, and nothing else is in it.
+    pub delete: bool,
+}
+
 /// Edits every target's file under the settings lock; with `dry_run` only tells, and takes no lock.
 pub fn apply(
     context: &Context,
     targets: Vec<(Target, Option<Version>)>,
     dry_run: bool,
-    edit: impl Fn(&Target, Option<Version>, &SettingsFile) -> Result<Edited, Refusal>,
+    edit: impl Fn(&Target, Option<Version>, &SettingsFile) -> Result<Edit, Refusal>,
 ) -> Result<Vec<Outcome>, Refusal> {
     let present = targets.iter().any(|(target, _)| target.exists());
     let limit = lock::wait(lock::COMMAND_WAIT);
@@ -98,20 +110,30 @@ pub fn apply(
             planned.push((Outcome::absent(target), None));
             continue;
         }
-        let file = SettingsFile::read(&target.file)?;
-        let edited = edit(target, *version, &file)?;
-        let mut outcome = Outcome::of(target, *version, &file, &edited);
+        let file = SettingsFile::read(&target.file).map_err(untouched)?;
+        let edit = edit(target, *version, &file).map_err(untouched)?;
+        let mut outcome = Outcome::of(target, *version, &file, &edit.edited);
         if dry_run {
-            outcome = outcome.with_diff(&file, &edited);
+            outcome = outcome.with_diff(&file, &edit.edited);
         }
-        planned.push((outcome, Some((file, edited))));
+        planned.push((outcome, Some((file, edit))));
     }
     let mut outcomes = Vec::new();
     for (outcome, file) in planned {
-        if let Some((file, edited)) = file.filter(|_| outcome.changed && !dry_run) {
-            file.write(&edited.text)?;
+        match file.filter(|_| outcome.changed && !dry_run) {
+            Some((file, edit)) if edit.delete => file.delete()?,
+            Some((file, edit)) => file.write(&edit.edited.text, edit.edited.had_ours)?,
+            None => {}
         }
         outcomes.push(outcome);
     }
     Ok(outcomes)
+}
+
+/// A refusal before the first file is written.
+fn untouched(refusal: Refusal) -> Refusal {
+    Refusal {
+        message: format!("{}; nothing was written, for no agent", refusal.message),
+        ..refusal
+    }
 }

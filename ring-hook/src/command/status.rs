@@ -1,6 +1,9 @@
 //! `ring-hook status`: what is installed, stale or missing. No agent is run and no file opened for writing.
 
 use crate::cli::Context;
+use crate::install::entry::{Programs, started};
+use crate::install::errors::HookErrors;
+use crate::install::hooks_view::Hooks;
 use crate::install::installed::{self, Ask};
 use crate::install::report::{self, with_hooks};
 use crate::install::settings_file::SettingsFile;
@@ -10,15 +13,21 @@ use crate::install::writers::{self, Target};
 use crate::install::{findings, hooks_view, json_span, seen};
 use ring_session::text::for_terminal;
 use ring_session::time::{Ms, human_span, now_ms};
-use ring_session::{Refusal, StateDir, exit};
+use ring_session::{Refusal, StateDir, exit, sister};
 use serde::Serialize;
+use std::collections::BTreeSet;
+use std::path::Path;
 
 /// A record this much newer than the last event means that hooks are silent. Less is the end of a turn.
 const SILENT_MS: Ms = 60_000;
 
 /// Options of the command.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Only this agent; may be repeated [default: all here]
+    #[arg(long = "agent", value_name = "AGENT")]
+    agents: Vec<String>,
+}
 
 /// What is told of one agent (ring-hook(1), COMMANDS).
 #[derive(Debug, Serialize)]
@@ -41,35 +50,49 @@ struct Told {
 struct Document {
     schema: u64,
     agents: Vec<Told>,
+    /// What belongs to none of the agents.
+    hints: Vec<String>,
 }
 
 /// Runs the command and gives the exit status.
 ///
 /// # Errors
-/// `IO` if stdout is closed. A settings file that cannot be read is told of, and the others are shown.
-pub fn run(_: &Args, context: &Context) -> Result<u8, Refusal> {
+/// `INVALID_ARGUMENT`, `INSTALL_MANUAL` for an agent whose settings are not known; `IO` if stdout is closed. A settings file that cannot be read is told of, and the others are shown.
+pub fn run(args: &Args, context: &Context) -> Result<u8, Refusal> {
     let path = std::env::var_os("PATH");
-    let told: Vec<Told> = writers::present()
+    let manual = |command: &str| format!("whether its hooks run `{command}` is not known here");
+    let targets = writers::chosen(&args.agents, &|agent| Programs::bare().hook_command(agent), &manual)?;
+    let errors = HookErrors::read(&context.state);
+    let told: Vec<Told> = targets
         .iter()
         .map(|target| {
             let version = installed::version(target, path.as_deref(), Ask::Nobody);
-            tell(target, version, &context.state)
+            tell(target, version, &context.state, &errors)
         })
         .collect();
+    let hints: Vec<String> = if args.agents.is_empty() {
+        let since = |agent: &str| seen::last_event(&context.state, agent);
+        errors.of_others(told.iter().map(|t| t.agent.as_str()), since)
+    } else {
+        Vec::new()
+    };
     if context.json() {
         context.print(&report::document(&Document {
             schema: 1,
             agents: told,
+            hints,
         }))?;
     } else {
-        context.print(&human(&told, now_ms()))?;
+        let hints = hints.iter().map(|h| format!("hint: {}\n", for_terminal(h)));
+        context.print(&(human(&told, now_ms()) + &hints.collect::<String>()))?;
     }
     Ok(exit::DONE)
 }
 
-fn tell(target: &Target, version: Option<Version>, state: &StateDir) -> Told {
+fn tell(target: &Target, version: Option<Version>, state: &StateDir, errors: &HookErrors) -> Told {
     let writer = target.writer;
     let mut hints = Vec::new();
+    hints.extend((!target.exists()).then(|| target.without_home()));
     let read = SettingsFile::read(&target.file).map(|file| file.text().to_owned());
     let text = read.unwrap_or_else(|refusal| {
         hints.push(refusal.message);
@@ -89,7 +112,9 @@ fn tell(target: &Target, version: Option<Version>, state: &StateDir) -> Told {
             findings::foreign(hooks),
             findings::doubled(hooks),
             if installed {
-                (writer.hints)(target, hooks)
+                let mut hints = (writer.hints)(target, hooks);
+                hints.extend(unable(hooks));
+                hints
             } else {
                 Vec::new()
             },
@@ -104,6 +129,7 @@ fn tell(target: &Target, version: Option<Version>, state: &StateDir) -> Told {
     hints.extend(more);
     let last_event_ms = seen::last_event(state, writer.agent);
     hints.extend(silent(target, &stands, last_event_ms));
+    hints.extend(errors.of(writer.agent, last_event_ms));
     Told {
         agent: writer.agent.to_owned(),
         file: target.file.to_string_lossy().into_owned(),
@@ -118,6 +144,24 @@ fn tell(target: &Target, version: Option<Version>, state: &StateDir) -> Told {
         last_event_ms,
         hints,
     }
+}
+
+/// Programs of ours in the entries that do not know what the entries ask of them: they fail on each event.
+fn unable(hooks: &Hooks) -> Vec<String> {
+    let handlers = hooks.events.iter().flat_map(|e| e.handlers());
+    let commands = handlers.filter(|(.., h)| h.role.is_some());
+    let commands = commands.filter_map(|(.., h)| h.command);
+    let programs: BTreeSet<_> = commands.flat_map(started).collect();
+    let asked = programs.iter().filter_map(|(role, path)| Some((path, role.command()?)));
+    asked
+        .filter(|(path, _)| standing::runs(path) && path.contains('/'))
+        .filter(|(path, command)| !sister::knows(Path::new(path), command))
+        .map(|(path, command)| {
+            format!(
+                "{path} has no command `{command}` yet, so its entries fail on every event; install again without it"
+            )
+        })
+        .collect()
 }
 
 /// A hint if a session did something and no event came of it. Without any event only what happened after the entries

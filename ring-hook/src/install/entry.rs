@@ -31,6 +31,15 @@ impl Role {
         }
     }
 
+    /// The command that entries run; `ring-hook` needs none.
+    pub fn command(self) -> Option<&'static str> {
+        match self {
+            Role::Hook => None,
+            Role::Session | Role::Plan => Some("hook"),
+            Role::Notify => Some("deliver"),
+        }
+    }
+
     /// The role of a command; none if it is not ours.
     pub fn of(command: &str) -> Option<Role> {
         let words = words(command);
@@ -126,6 +135,14 @@ pub fn words(command: &str) -> Vec<String> {
     }
     words.extend(word);
     words
+}
+
+/// Each program of ours that a command starts, by its path or name as it stands there.
+pub fn started(command: &str) -> Vec<(Role, String)> {
+    let paths = bare(command).1.into_iter();
+    paths
+        .filter_map(|path| Some((Role::of(&sh_word(&path))?, path)))
+        .collect()
 }
 
 /// The command with every program of ours by its bare name, and the paths that stood there.

@@ -4,11 +4,11 @@
 //! until nothing is left to do. So a step never has to know what another one moved. Rewrites come first, additions
 //! next, and what is too much goes last: then nothing that is kept ever loses its place, which Codex's trust hangs on.
 
-use super::entry::Role;
+use super::entry::{Role, started};
 use super::hooks_view::{Event, Handler, Hooks, read};
 use super::json_edit::{self, New, Style};
 use super::json_span::{Fault, Node, parse};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One entry of ours as it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +39,34 @@ pub struct Edited {
     pub added: Vec<String>,
     /// Events whose entries were put right.
     pub healed: Vec<String>,
+    /// Those of them that start more programs than before: nothing was wrong.
+    pub extended: Vec<String>,
+    /// Those of them that start fewer.
+    pub reduced: Vec<String>,
     /// Events that have none any more.
     pub removed: Vec<String>,
+    /// Entries of ours were there before.
+    pub had_ours: bool,
+}
+
+/// The programs of ours that each event starts, each once.
+fn programs(text: &str) -> Result<BTreeMap<String, BTreeSet<Role>>, Fault> {
+    if is_blank(text) {
+        return Ok(BTreeMap::new());
+    }
+    let root = parse(text)?;
+    let of = |event: &Event| -> BTreeSet<Role> {
+        let commands = event.handlers().filter(|(.., h)| h.role.is_some());
+        let commands = commands.filter_map(|(.., h)| h.command);
+        commands.flat_map(started).map(|(role, _)| role).collect()
+    };
+    let hooks = read(text, &root)?;
+    Ok(hooks.events.iter().map(|e| (e.name.to_owned(), of(e))).collect())
+}
+
+/// Whether the file is as [`install`] makes one where there was none, without our entries.
+pub fn is_fresh(text: &str) -> bool {
+    text == "{}\n"
 }
 
 /// Objects and lists that were empty before we came, from the backup: they stay when we go, with the white space that
@@ -112,7 +138,7 @@ fn edit(text: &str, wanted: &[Wanted], hollows: &Hollows) -> Result<Edited, Faul
     } else {
         text.to_owned()
     };
-    let before = ours(&now)?;
+    let (before, started_before) = (ours(&now)?, programs(&now)?);
     while let Some(next) = step(&now, wanted, hollows)? {
         now = next;
     }
@@ -122,14 +148,26 @@ fn edit(text: &str, wanted: &[Wanted], hollows: &Hollows) -> Result<Edited, Faul
     let after = ours(&now)?;
     let mut edited = Edited {
         text: now,
+        had_ours: !before.is_empty(),
         ..Edited::default()
     };
+    let started_after = programs(&edited.text)?;
     let of = |list: &[(String, Vec<String>)], event: &str| list.iter().position(|(e, _)| e == event);
     for (event, entries) in &after {
         match of(&before, event) {
             None => edited.added.push(event.clone()),
             Some(n) if before[n].1 != *entries => edited.healed.push(event.clone()),
             Some(_) => {}
+        }
+    }
+    for event in &edited.healed {
+        let (Some(before), Some(after)) = (started_before.get(event), started_after.get(event)) else {
+            continue;
+        };
+        if before != after && before.is_subset(after) {
+            edited.extended.push(event.clone());
+        } else if before != after && after.is_subset(before) {
+            edited.reduced.push(event.clone());
         }
     }
     let before = before.into_iter().map(|(event, _)| event);

@@ -6,6 +6,7 @@
 mod claude;
 mod codex;
 pub mod entry;
+pub mod errors;
 pub mod findings;
 pub mod hooks_edit;
 pub mod hooks_view;

@@ -3,7 +3,7 @@
 use super::entry::{Programs, Role};
 use super::order::{Order, With};
 use super::search_path;
-use ring_session::{Code, Refusal};
+use ring_session::{Code, Refusal, sister};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,8 @@ impl Search<'_> {
     /// All of them, as far as the order needs them.
     ///
     /// # Errors
-    /// Those of [`Search::hook`]; `INSTALL_MANUAL` if one that is needed is nowhere.
+    /// Those of [`Search::hook`]; `INSTALL_MANUAL` if one that is needed is nowhere, or does not know the command that
+    /// entries would run: they would fail on every event.
     pub fn programs(&self, order: &Order) -> Result<Programs, Refusal> {
         let hook = self.hook()?;
         let needed = |with: With, role: Role| {
@@ -58,7 +59,11 @@ impl Search<'_> {
             let found = self
                 .on_path(role)
                 .or_else(|| beside.into_iter().find(|p| search_path::is_program(p)));
-            found.map_or_else(|| Err(missing(role)), |p| text_of(&p))
+            let found = found.ok_or_else(|| missing(role))?;
+            if !role.command().is_none_or(|command| sister::knows(&found, command)) {
+                return Err(cannot(role, &found, with));
+            }
+            text_of(&found)
         };
         Ok(Programs {
             session: needed(With::Session, Role::Session)?,
@@ -68,9 +73,38 @@ impl Search<'_> {
         })
     }
 
+    /// What a person should know of a ring-hook before agents run it.
+    pub fn doubts(&self, hook: &str) -> Vec<String> {
+        let path = Path::new(hook);
+        if !path.is_absolute() {
+            return Vec::new();
+        }
+        if !search_path::is_program(path) {
+            return vec![format!("{hook} is no program here, so no entry that names it will run")];
+        }
+        if is_built(path) {
+            let text =
+                "is in a build folder, where the next clean removes it: put ring-hook on PATH first, then install";
+            return vec![format!("{hook} {text}")];
+        }
+        Vec::new()
+    }
+
     fn on_path(&self, role: Role) -> Option<PathBuf> {
         search_path::all(role.program(), self.path).into_iter().next()
     }
+}
+
+/// Whether a program stands where cargo builds: `target/release`, also below the name of a platform.
+fn is_built(path: &Path) -> bool {
+    let profile = path.parent();
+    let name = |p: &Path| p.file_name().and_then(OsStr::to_str).unwrap_or_default().to_owned();
+    let built = profile.is_some_and(|p| matches!(name(p).as_str(), "release" | "debug"));
+    let above = profile.into_iter().flat_map(|p| p.ancestors().skip(1).take(2));
+    built
+        && above
+            .into_iter()
+            .any(|p| name(p) == "target" || p.join("CACHEDIR.TAG").exists())
 }
 
 fn text_of(path: &Path) -> Result<String, Refusal> {
@@ -79,6 +113,22 @@ fn text_of(path: &Path) -> Result<String, Refusal> {
         let text = format!("{} is no UTF-8 and cannot stand in a settings file", path.display());
         Refusal::new(Code::InvalidArgument, text)
     })
+}
+
+fn cannot(role: Role, found: &Path, with: With) -> Refusal {
+    let (name, command) = (role.program(), role.command().unwrap_or_default());
+    Refusal::new(
+        Code::InstallManual,
+        format!(
+            "{} has no command `{command}` yet, so entries of --with {} would fail on every event; nothing was written. \
+             Leave {} out, or install a {name} that knows it",
+            found.display(),
+            with.name(),
+            with.name()
+        ),
+    )
+    .with("program", name)
+    .with("reason", "not_yet")
 }
 
 fn missing(role: Role) -> Refusal {

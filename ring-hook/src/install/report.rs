@@ -28,6 +28,10 @@ pub struct Outcome {
     pub added: Vec<String>,
     /// Events whose entries were put right.
     pub healed: Vec<String>,
+    /// Those of them that start more of our programs than before.
+    pub extended: Vec<String>,
+    /// Those of them that start fewer.
+    pub reduced: Vec<String>,
     /// Events that have no entry of ours any more.
     pub removed: Vec<String>,
     /// Event names, ours and others', that the version does not know.
@@ -50,7 +54,7 @@ pub fn with_hooks<T>(text: &str, tell: impl FnOnce(&Hooks) -> T) -> Option<T> {
 }
 
 impl Outcome {
-    /// Of an agent that has no home here.
+    /// Of an agent that has no home here, with what to do about it.
     pub fn absent(target: &Target) -> Outcome {
         Outcome {
             agent: target.writer.agent.to_owned(),
@@ -60,11 +64,13 @@ impl Outcome {
             changed: false,
             added: Vec::new(),
             healed: Vec::new(),
+            extended: Vec::new(),
+            reduced: Vec::new(),
             removed: Vec::new(),
             unknown: Vec::new(),
             foreign: Vec::new(),
             doubled: Vec::new(),
-            hints: Vec::new(),
+            hints: vec![target.without_home()],
             diff: String::new(),
         }
     }
@@ -100,6 +106,8 @@ impl Outcome {
             changed: edited.text != old.text(),
             added: edited.added.clone(),
             healed: edited.healed.clone(),
+            extended: edited.extended.clone(),
+            reduced: edited.reduced.clone(),
             removed: edited.removed.clone(),
             unknown,
             foreign,
@@ -132,14 +140,21 @@ impl Outcome {
         )));
         out.push('\n');
         if !self.present {
-            return line(out, "the agent has no folder here; nothing was made");
+            line(out, "the agent has no folder here; nothing was made");
+            return self.hints.iter().for_each(|hint| line(out, &format!("hint: {hint}")));
         }
         if !self.changed {
             line(out, "nothing to change");
         }
+        let repaired = self.healed.iter().cloned();
+        let repaired: Vec<_> = repaired
+            .filter(|e| !self.extended.contains(e) && !self.reduced.contains(e))
+            .collect();
         for (what, events) in [
             ("added", &self.added),
-            ("healed", &self.healed),
+            ("healed", &repaired),
+            ("extended", &self.extended),
+            ("reduced", &self.reduced),
             ("removed", &self.removed),
         ] {
             if !events.is_empty() {

@@ -41,19 +41,34 @@ impl SettingsFile {
         fs::read_to_string(self.backup_path()).ok()
     }
 
-    /// Writes the backup, then the new text. The caller holds the settings lock.
+    /// Whether the file is there.
+    pub fn is_there(&self) -> bool {
+        self.before.is_some()
+    }
+
+    /// Writes the backup, then the new text. With `keep` a backup that is there stays: it holds what the person had
+    /// before our entries came. The caller holds the settings lock.
     ///
     /// # Errors
     /// `SETTINGS_CHANGED` if somebody else wrote since it was read; `IO`, the file is then as it was.
-    pub fn write(&self, text: &str) -> Result<(), Refusal> {
+    pub fn write(&self, text: &str, keep: bool) -> Result<(), Refusal> {
         self.unchanged()?;
-        if let Some(before) = &self.before {
-            let backup = self.backup_path();
+        let backup = self.backup_path();
+        if let Some(before) = self.before.as_ref().filter(|_| !(keep && backup.is_file())) {
             replace(&backup, before.as_bytes(), Durability::Synced)
                 .map_err(|e| Refusal::io("write the backup", &backup, &e))?;
             self.unchanged()?;
         }
         replace_foreign(&self.real, text.as_bytes()).map_err(|e| Refusal::io("write", &self.real, &e))
+    }
+
+    /// Removes the file. The caller holds the settings lock.
+    ///
+    /// # Errors
+    /// Those of [`SettingsFile::write`].
+    pub fn delete(&self) -> Result<(), Refusal> {
+        self.unchanged()?;
+        fs::remove_file(&self.real).map_err(|e| Refusal::io("remove", &self.real, &e))
     }
 
     fn unchanged(&self) -> Result<(), Refusal> {
@@ -106,7 +121,7 @@ mod tests {
             }
             let file = SettingsFile::read(&path).unwrap();
             fs::write(&path, meanwhile).unwrap();
-            assert_eq!(file.write("new").unwrap_err().code, Code::SettingsChanged);
+            assert_eq!(file.write("new", false).unwrap_err().code, Code::SettingsChanged);
             assert_eq!(fs::read_to_string(&path).unwrap(), meanwhile);
             assert!(file.backup().is_none());
         }
@@ -119,7 +134,7 @@ mod tests {
         fs::write(&path, "{}").unwrap();
         fs::create_dir_all(dir.path().join("settings.json.bak/x")).unwrap();
         let file = SettingsFile::read(&path).unwrap();
-        assert_eq!(file.write("new").unwrap_err().code, Code::Io);
+        assert_eq!(file.write("new", false).unwrap_err().code, Code::Io);
         assert_eq!(fs::read_to_string(&path).unwrap(), "{}");
     }
 

@@ -92,7 +92,19 @@ impl Target {
     pub fn exists(&self) -> bool {
         self.home.is_dir()
     }
+
+    /// What to do if it has not.
+    pub fn without_home(&self) -> String {
+        let (home, writer) = (self.home.display(), self.writer);
+        format!(
+            "{home} is not there; start {} once, or set {} to its folder, then run this again",
+            writer.program, writer.variable
+        )
+    }
 }
+
+/// What to say of an agent whose settings are not written here: it gets the entry, and gives a text for people.
+pub type Manual<'a> = &'a dyn Fn(&str) -> String;
 
 /// Every agent with a writer whose home exists.
 pub fn present() -> Vec<Target> {
@@ -103,7 +115,7 @@ pub fn present() -> Vec<Target> {
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for what has no hooks; `INSTALL_MANUAL`, with the entry to copy, for an agent without a writer.
-pub fn chosen(names: &[String], command: &dyn Fn(&str) -> String) -> Result<Vec<Target>, Refusal> {
+pub fn chosen(names: &[String], command: &dyn Fn(&str) -> String, advice: Manual) -> Result<Vec<Target>, Refusal> {
     if names.is_empty() {
         return Ok(present());
     }
@@ -111,7 +123,7 @@ pub fn chosen(names: &[String], command: &dyn Fn(&str) -> String) -> Result<Vec<
     for name in names {
         let id = agent::canonical(name);
         let Some(writer) = WRITERS.iter().find(|w| w.agent == id) else {
-            return Err(no_writer(name, &id, &command(&id)));
+            return Err(no_writer(name, &id, &command(&id), advice));
         };
         if targets.iter().any(|t| t.writer.agent == id) {
             continue;
@@ -122,7 +134,7 @@ pub fn chosen(names: &[String], command: &dyn Fn(&str) -> String) -> Result<Vec<
     Ok(targets)
 }
 
-fn no_writer(name: &str, id: &str, command: &str) -> Refusal {
+fn no_writer(name: &str, id: &str, command: &str, advice: Manual) -> Refusal {
     let process_only = agent::find(id).is_some_and(|a| a.tier == Tier::Process);
     if process_only || id == agent::GENERIC {
         return Refusal::new(
@@ -132,7 +144,10 @@ fn no_writer(name: &str, id: &str, command: &str) -> Refusal {
     }
     Refusal::new(
         Code::InstallManual,
-        format!("the settings of {id} are not written by this program: let its hooks run `{command}`, with the payload on stdin"),
+        format!(
+            "the settings of {id} are not written by this program: {}",
+            advice(command)
+        ),
     )
     .with("agent", id)
     .with("snippet", command)

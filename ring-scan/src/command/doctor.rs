@@ -59,7 +59,7 @@ fn checks(context: &Context) -> Vec<Check> {
     checks.extend(files::modes(&context.state));
     checks.extend(reading::settings(&context.settings, &context.problems));
     checks.push(place::tool("tmux", place::on_path("tmux"), "panes are not named"));
-    checks.push(place::tool("notifier", place::sister("ring-notify"), "nothing rings"));
+    checks.push(place::notifier(place::sister("ring-notify")));
     checks.push(files::cleanable(&context.state, &board));
     checks
 }

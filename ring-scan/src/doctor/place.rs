@@ -1,6 +1,7 @@
 //! Where the programs run: namespace, and the sisters and tools that are found.
 
 use super::Check;
+use ring_session::sister;
 use std::env;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -44,6 +45,18 @@ pub fn tool(id: &str, found: Option<PathBuf>, without: &str) -> Check {
     match found {
         Some(path) => Check::ok(id, path.display().to_string()),
         None => Check::ok(id, format!("not found; {without}")),
+    }
+}
+
+/// The program that rings. One that does not know `deliver` rings for nobody.
+pub fn notifier(found: Option<PathBuf>) -> Check {
+    match found {
+        Some(path) if !sister::knows(&path, "deliver") => Check::warn(
+            "notifier",
+            format!("ring-notify cannot deliver yet ({}); nothing rings", path.display()),
+            "waits are on the board only; look there, or install a ring-notify that knows `deliver`",
+        ),
+        found => tool("notifier", found, "nothing rings"),
     }
 }
 

@@ -192,3 +192,42 @@ fn completions_are_written_for_three_shells() {
         assert!(String::from_utf8(out).unwrap().contains("ring-test"), "{shell:?}");
     }
 }
+
+#[test]
+fn a_mistake_inside_a_command_points_to_that_commands_help() {
+    #[derive(Debug, Parser)]
+    #[command(name = "ring-test")]
+    struct Nested {
+        #[arg(long)]
+        top: bool,
+        #[command(subcommand)]
+        command: Outer,
+    }
+    #[derive(Debug, clap::Subcommand)]
+    enum Outer {
+        #[command(subcommand)]
+        Queue(Inner),
+        Completions {
+            shell: Shell,
+        },
+    }
+    #[derive(Debug, clap::Subcommand)]
+    enum Inner {
+        Push { id: String },
+    }
+    let told = |words: &[&str]| parse::<Nested>("ring-test", &argv(words)).unwrap_err().message;
+    for (words, help) in [
+        (&["--nope", "queue"][..], "see ring-test --help"),
+        (&["--top", "queue", "push", "--nope"], "see ring-test queue push --help"),
+        (&["queue", "push"], "see ring-test queue push --help"),
+        (&["queue"], "see ring-test queue --help"),
+        (&["queue", "pish"], "see ring-test queue --help"),
+        (&["completions", "tcsh"], "see ring-test completions --help"),
+    ] {
+        assert!(told(words).ends_with(help), "{}", told(words));
+    }
+    assert_eq!(
+        told(&["completions", "tcsh"]),
+        "invalid value 'tcsh' for '<SHELL>' [possible values: bash, zsh, fish]; see ring-test completions --help"
+    );
+}
