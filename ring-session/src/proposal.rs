@@ -1,7 +1,10 @@
-//! What ends a proposal that nobody decided, and the work that was approved with one (ring-session(1), PROPOSALS).
+//! A proposal, from its submission to its decision, or to its end without one (ring-plan(1), STATES).
 //!
 //! | from            | trigger                                      | to                                        |
 //! |-----------------|----------------------------------------------|-------------------------------------------|
+//! | none            | submit                                       | pending, version 1                        |
+//! | pending         | approve                                      | approved; mode agent, execution queued    |
+//! | pending         | reject                                       | rejected; the mode stays                  |
 //! | pending         | its time is over                             | expired, PLAN_APPROVAL_TIMEOUT            |
 //! | pending         | its turn ends completed                      | pending; its owner is let go              |
 //! | pending         | its turn ends with an error, abort, death    | interrupted, PLAN_APPROVAL_INTERRUPTED    |
@@ -10,12 +13,140 @@
 //!
 //! An interruption is never an approval, and a mode never changes by one.
 
-use crate::record::{ExecutionState, Proposal, ProposalStatus};
+use crate::record::{
+    Artifact, Execution, ExecutionState, Mode, ModeBy, PermissionMode, Proposal, ProposalKind, ProposalStatus,
+};
 use crate::refusal::Code;
+use crate::time::Ms;
 use crate::work::Work;
 use serde_json::json;
 
+/// What is proposed.
+#[derive(Clone, Debug, Default)]
+pub struct Submission {
+    /// Plan or goal; the session's mode.
+    pub kind: ProposalKind,
+    /// `cli`, or `hook`.
+    pub via: String,
+    /// The live turn.
+    pub turn: String,
+    /// The call.
+    pub call: String,
+    /// 1 to 200 characters, cleaned.
+    pub title: String,
+    /// 1 to 2,000 characters, cleaned.
+    pub question: String,
+    /// The exact text.
+    pub markdown: String,
+    /// The file that holds it.
+    pub artifact: Artifact,
+    /// How long it waits; none: for ever.
+    pub wait_ms: Option<Ms>,
+}
+
+/// What a person decided.
+#[derive(Clone, Debug, Default)]
+pub struct Decision {
+    /// What the person said.
+    pub note: Option<String>,
+    /// `cli`, `agent`, `agent-auto`.
+    pub by: String,
+}
+
 impl Work {
+    /// Puts the session into a contract mode.
+    pub fn enter(&mut self, kind: ProposalKind, by: ModeBy) {
+        self.record.mode = match kind {
+            ProposalKind::Plan => Mode::Plan,
+            ProposalKind::Goal => Mode::Goal,
+        };
+        self.record.mode_by = by;
+        let members = json!({"proposal_kind": kind, "project": self.record.project});
+        self.announce("plan_entered", members);
+    }
+
+    /// Makes a submission the open proposal. The caller has made sure that it may be.
+    pub fn submit(&mut self, submission: Submission) -> Proposal {
+        let now = self.now();
+        let owner = self
+            .record
+            .turn
+            .as_ref()
+            .map(|t| t.epoch.clone())
+            .unwrap_or_else(|| self.here.stamp.clone());
+        let proposal = Proposal {
+            id: self.mint(),
+            kind: submission.kind,
+            via: submission.via,
+            turn_id: submission.turn,
+            call_id: submission.call,
+            title: submission.title,
+            question: submission.question,
+            markdown: submission.markdown,
+            artifact: submission.artifact,
+            status: ProposalStatus::Pending,
+            version: 1,
+            created_ms: now,
+            updated_ms: now,
+            expires_ms: submission.wait_ms.map(|w| now.saturating_add(w)),
+            epoch: owner,
+            ..Proposal::default()
+        };
+        self.record.proposal = Some(proposal.clone());
+        self.announce_proposal("plan_submitted", &proposal);
+        proposal
+    }
+
+    /// Grants the open proposal: decision, mode, permission mode and the queued execution are one change.
+    pub fn approve(&mut self, mode: PermissionMode, decision: Decision) -> Option<Proposal> {
+        self.open_proposal()?;
+        let now = self.now();
+        let execution = Execution {
+            id: self.mint(),
+            state: ExecutionState::Queued,
+            queued_ms: now,
+            ..Execution::default()
+        };
+        self.record.mode = Mode::Agent;
+        self.record.mode_by = ModeBy::User;
+        self.record.permission_mode = mode;
+        let proposal = self.record.proposal.as_mut()?;
+        proposal.status = ProposalStatus::Approved;
+        proposal.action = Some("approve".into());
+        proposal.permission_mode = Some(mode);
+        proposal.note = decision.note;
+        proposal.decided_by = Some(decision.by);
+        proposal.closed_ms = Some(now);
+        proposal.updated_ms = now;
+        proposal.version += 1;
+        proposal.waiter = None;
+        proposal.execution = Some(Execution {
+            epoch: proposal.epoch.clone(),
+            ..execution
+        });
+        let proposal = proposal.clone();
+        self.announce_proposal("plan_approved", &proposal);
+        Some(proposal)
+    }
+
+    /// Refuses the open proposal. Mode, permission mode and turn stay; it goes to history.
+    pub fn reject(&mut self, decision: Decision) -> Option<Proposal> {
+        self.open_proposal()?;
+        let now = self.now();
+        let mut proposal = self.record.proposal.take()?;
+        proposal.status = ProposalStatus::Rejected;
+        proposal.action = Some("reject".into());
+        proposal.note = decision.note;
+        proposal.decided_by = Some(decision.by);
+        proposal.closed_ms = Some(now);
+        proposal.updated_ms = now;
+        proposal.version += 1;
+        proposal.waiter = None;
+        self.announce_proposal("plan_rejected", &proposal);
+        self.to_history("proposal", &proposal);
+        Some(proposal)
+    }
+
     /// A proposal whose time is over is expired.
     pub fn expire_proposal(&mut self) -> bool {
         let now = self.now();

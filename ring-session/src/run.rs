@@ -57,6 +57,8 @@ pub struct Job {
     pub turn: String,
     /// Id of the assistant's row.
     pub row: String,
+    /// The first line of its stderr is kept, too; else stderr is this process's own.
+    pub keeps_error: bool,
 }
 
 /// How a command ended.
@@ -138,6 +140,8 @@ pub struct Ran {
     pub end: End,
     /// What it printed.
     pub output: Kept,
+    /// First line of its stderr, if it was to be kept.
+    pub error_line: String,
 }
 
 /// Signals that this process has got: SIGINT, SIGTERM, SIGHUP.
@@ -186,6 +190,7 @@ pub fn execute(store: &Store, mut job: Job, signals: &Signals, mut abort: impl F
         return Ok(Ran {
             end: End::Exit(127),
             output: Kept::default(),
+            error_line: String::new(),
         });
     };
     let mut command = Command::new(program);
@@ -194,6 +199,9 @@ pub fn execute(store: &Store, mut job: Job, signals: &Signals, mut abort: impl F
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .process_group(0);
+    if job.keeps_error {
+        command.stderr(Stdio::piped());
+    }
     command.envs(job.environment.iter().map(|(n, v)| (n, v)));
     if let Some(folder) = &job.folder {
         command.current_dir(folder);
@@ -205,6 +213,7 @@ pub fn execute(store: &Store, mut job: Job, signals: &Signals, mut abort: impl F
             return Ok(Ran {
                 end: End::Exit(status),
                 output: Kept::default(),
+                error_line: String::new(),
             });
         }
     };
@@ -219,6 +228,15 @@ pub fn execute(store: &Store, mut job: Job, signals: &Signals, mut abort: impl F
     if let Some(stdout) = child.stdout.take() {
         let (kept, tell, echo) = (Arc::clone(&kept), tell.clone(), job.echo.take());
         thread::spawn(move || collect(stdout, echo, &kept, &tell));
+    }
+    let errors = Arc::new(Mutex::new(Kept::default()));
+    if let Some(stderr) = child.stderr.take() {
+        let (errors, echo) = (
+            Arc::clone(&errors),
+            rustix::io::fcntl_dupfd_cloexec(io::stderr(), 3).ok().map(File::from),
+        );
+        let (tell, _) = channel();
+        thread::spawn(move || collect(stderr, echo, &errors, &tell));
     }
     thread::spawn(move || tell.send(News::Exited(child.wait())).unwrap_or_default());
     let mut watch = Watch {
@@ -237,7 +255,13 @@ pub fn execute(store: &Store, mut job: Job, signals: &Signals, mut abort: impl F
         signal(group, Signal::TERM);
     }
     let output = kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    Ok(Ran { end, output })
+    let errors = errors.lock().unwrap_or_else(PoisonError::into_inner).text();
+    let error_line = crate::text::clean(crate::text::first_line(&errors), 160);
+    Ok(Ran {
+        end,
+        output,
+        error_line,
+    })
 }
 
 fn feed(mut stdin: impl Write, prompt: &[u8]) -> io::Result<()> {
@@ -260,9 +284,8 @@ fn collect(mut stdout: impl Read, mut echo: Option<File>, kept: &Mutex<Kept>, te
             echo = None;
         }
         kept.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
-        if tell.send(News::Printed).is_err() {
-            return;
-        }
+        // nobody listens to the news of stderr
+        tell.send(News::Printed).unwrap_or_default();
     }
     tell.send(News::Closed).unwrap_or_default();
 }
@@ -379,6 +402,34 @@ impl Watch<'_> {
         if store.keep_checkpoint(&self.job.session, &self.job.turn, &row).is_ok() {
             self.stored = size;
         }
+    }
+}
+
+/// Becomes `command`, bound to the life of `parent`: on Linux the system sends it SIGTERM when the parent dies. Gives
+/// the exit status of a command that cannot be started, as a shell does: 127 not found, 126 otherwise.
+pub fn become_command(tool: &str, parent: u32, command: &[OsString]) -> u8 {
+    #[cfg(target_os = "linux")]
+    if rustix::process::set_parent_process_death_signal(Some(Signal::TERM)).is_err()
+        || std::os::unix::process::parent_id() != parent
+    {
+        // the parent died before the signal was set up
+        return 126;
+    }
+    let Some((program, arguments)) = command.split_first() else {
+        return 127;
+    };
+    let error = Command::new(program).args(arguments).exec();
+    // a closed stderr leaves nobody to tell
+    writeln!(
+        io::stderr(),
+        "{tool}: cannot start {}: {error}",
+        program.to_string_lossy()
+    )
+    .unwrap_or_default();
+    if error.kind() == io::ErrorKind::NotFound {
+        127
+    } else {
+        126
     }
 }
 

@@ -68,6 +68,16 @@ pub fn shown(work: &Work) -> Shown {
     }
 }
 
+/// The name of a session on the board: its agent's KEY, else `ring:ID`.
+pub fn key(record: &Record) -> String {
+    let spoken = record.turn.as_ref().map(|t| t.key.as_str()).filter(|k| !k.is_empty());
+    match spoken {
+        Some(key) => key.to_owned(),
+        None if record.agent_session_id.is_empty() => format!("ring:{}", record.id),
+        None => crate::key::key(&record.agent, &record.agent_session_id),
+    }
+}
+
 /// The permission mode in force; `inherited` is what the settings say.
 pub fn effective_mode(record: &Record, inherited: PermissionMode) -> PermissionMode {
     match record.permission_mode {

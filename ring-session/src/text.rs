@@ -152,6 +152,22 @@ pub fn for_terminal(text: &str) -> String {
     clean(text, usize::MAX)
 }
 
+/// The text without control characters, escape sequences and bidirectional controls; its blanks stay as they are.
+pub fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' => skip_escape(&mut chars),
+            '\u{9b}' => skip_sequence(&mut chars),
+            '\t' | '\n' | '\r' => out.push(' '),
+            c if c.is_control() || is_bidi(c) || c == '\u{FEFF}' => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 /// The first line that is not blank, without blanks at its ends, not yet cleaned. Every line end of Unicode ends one.
 pub fn first_line(text: &str) -> &str {
     let ends = |c| matches!(c, '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');

@@ -2,9 +2,9 @@
 
 use crate::TOOL;
 use crate::cli::Context;
-use crate::command::table::{self, Table};
 use ring_session::Refusal;
 use ring_session::summary::Summary;
+use ring_session::table::{self, Table};
 use ring_session::time::human_span;
 use std::io::Write;
 

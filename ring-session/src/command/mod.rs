@@ -8,7 +8,6 @@ pub mod queue;
 pub mod recover;
 pub mod run;
 pub mod session;
-pub mod table;
 pub mod transcript;
 pub mod turn;
 pub mod watch;

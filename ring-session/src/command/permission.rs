@@ -2,7 +2,6 @@
 
 use crate::body::{self, bad, within};
 use crate::cli::Context;
-use crate::command::table::{self, Table};
 use crate::command::turn::whole_turn;
 use clap::Subcommand;
 use ring_session::command_line;
@@ -12,6 +11,7 @@ use ring_session::permission::{Opening, WAIT_MS};
 use ring_session::record::{Answer, Origin, Record, Request, RequestState};
 use ring_session::store::ambiguous;
 use ring_session::summary::Summary;
+use ring_session::table::{self, Table};
 use ring_session::time::{self, Ms};
 use ring_session::{Code, Refusal, Store, ring, text};
 use std::time::{Duration, Instant};
@@ -153,22 +153,17 @@ fn open(args: Open, context: &mut Context<'_>) -> Result<(), Refusal> {
         Ok(request)
     })?;
     if is_new && request.state == RequestState::Open {
-        ring::start(context.store.state(), context.place.config.as_deref(), &key(&record), 0);
+        ring::start(
+            context.store.state(),
+            context.place.config.as_deref(),
+            &shown::key(&record),
+            0,
+        );
     }
     if args.wait {
         return wait(&id, &request.id, None, context);
     }
     context.print(&request, |out| writeln!(out, "{}", request.id))
-}
-
-/// The name of a session on the board: its agent's KEY, else `ring:ID`.
-fn key(record: &Record) -> String {
-    let spoken = record.turn.as_ref().map(|t| t.key.as_str()).filter(|k| !k.is_empty());
-    match spoken {
-        Some(key) => key.to_owned(),
-        None if record.agent_session_id.is_empty() => format!("ring:{}", record.id),
-        None => ring_session::key::key(&record.agent, &record.agent_session_id),
-    }
 }
 
 fn answer(id: &str, request: &str, word: &str, context: &mut Context<'_>) -> Result<(), Refusal> {

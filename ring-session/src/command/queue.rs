@@ -2,13 +2,13 @@
 
 use crate::body::{self, bad, within};
 use crate::cli::Context;
-use crate::command::table::{self, Table};
 use crate::command::turn::{check_attachments, owner, unattended};
 use clap::Subcommand;
 use ring_session::id::{Meant, meant};
 use ring_session::queue::{CONTENT_BYTES, KEY_BYTES, PRINCIPAL_BYTES, Push};
 use ring_session::record::Record;
 use ring_session::store::{ambiguous, is_id};
+use ring_session::table::{self, Table};
 use ring_session::time::human_span;
 use ring_session::work::Work;
 use ring_session::{Refusal, text};

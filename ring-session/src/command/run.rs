@@ -7,15 +7,13 @@ use crate::command::turn::{behind, unattended};
 use ring_session::lifecycle::{Begin, Closing};
 use ring_session::process::Stamp;
 use ring_session::record::{Origin, Outcome};
-use ring_session::run::{End, Job, Kept, Ran, Signals, execute, reply_row};
+use ring_session::run::{End, Job, Kept, Ran, Signals, become_command, execute, reply_row};
 use ring_session::time::{self, Ms};
 use ring_session::{Code, Refusal, Store, command_line, exit, rows};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, IsTerminal, Write};
-use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 /// Runs a command as a turn.
@@ -62,27 +60,7 @@ pub struct Exec {
 /// # Errors
 /// None: what cannot be started exits 127 or 126, as in a shell.
 pub fn exec(args: &Exec) -> Result<u8, Refusal> {
-    #[cfg(target_os = "linux")]
-    if rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM)).is_err()
-        || std::os::unix::process::parent_id() != args.parent
-    {
-        // the parent died before the signal was set up
-        return Ok(126);
-    }
-    let (program, rest) = args.command.split_first().ok_or_else(|| bad("no command"))?;
-    let error = Command::new(program).args(rest).exec();
-    // a closed stderr leaves nobody to tell
-    writeln!(
-        io::stderr(),
-        "{TOOL}: cannot start {}: {error}",
-        program.to_string_lossy()
-    )
-    .unwrap_or_default();
-    Ok(if error.kind() == io::ErrorKind::NotFound {
-        127
-    } else {
-        126
-    })
+    Ok(become_command(TOOL, args.parent, &args.command))
 }
 
 /// One turn that is over.
@@ -213,6 +191,7 @@ fn carry_out(
         session: id.to_owned(),
         turn: turn.clone(),
         row: row.clone(),
+        keeps_error: false,
     };
     let store = context.store.clone();
     let ran = execute(&store, job, signals, |kept| abort(&store, id, &turn, &row, kept)).map_err(internal)?;

@@ -2,9 +2,9 @@
 
 use crate::body::{bad, within};
 use crate::cli::Context;
-use crate::command::table;
 use ring_session::record::{Mode, ModeBy, PermissionMode, Record};
 use ring_session::store::{Seen, is_id};
+use ring_session::table;
 use ring_session::work::{Here, Work};
 use ring_session::{Code, Refusal, id, shown, text, transcript};
 use std::collections::BTreeMap;

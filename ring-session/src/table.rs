@@ -1,7 +1,7 @@
 //! Columns for people, within the width of their terminal.
 
-use ring_session::columns::{blanks, fit, screen, visible, width};
-use ring_session::text;
+use crate::columns::{blanks, fit, screen, visible, width};
+use crate::text;
 use std::io::{self, IsTerminal, Write};
 
 /// Blanks between columns.

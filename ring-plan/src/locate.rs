@@ -1,0 +1,128 @@
+//! Finding a proposal or an execution by what a person gives: its id, or a unique beginning.
+
+use ring_session::id::{Meant, meant};
+use ring_session::members::Object;
+use ring_session::record::{Proposal, Record};
+use ring_session::store::{Files, Seen, ambiguous};
+use ring_session::{Code, Refusal, Store, history, text};
+
+/// A proposal with the session it belongs to, as readers see it.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The session.
+    pub seen: Seen,
+    /// The proposal, from the record or from history.
+    pub proposal: Proposal,
+}
+
+/// Proposals of one session's history, newest first.
+///
+/// # Errors
+/// `IO`.
+pub fn past(files: &Files, record: &Record) -> Result<Vec<Proposal>, Refusal> {
+    let path = files.history();
+    let all = history::beginning_with(&path, "proposal", record, "").map_err(|e| Refusal::io("read", &path, &e))?;
+    Ok(all.into_iter().filter_map(|(_, object)| parse(object)).collect())
+}
+
+fn parse(mut object: Object) -> Option<Proposal> {
+    object.remove("type");
+    object.remove("schema");
+    serde_json::to_string(&object)
+        .ok()
+        .and_then(|t| serde_json::from_str(&t).ok())
+}
+
+/// Every proposal of every readable session, and what is wrong with the others.
+///
+/// # Errors
+/// `IO`.
+pub fn all(store: &Store) -> Result<(Vec<Found>, Vec<Refusal>), Refusal> {
+    let (sessions, broken) = store.see_all()?;
+    let mut found = Vec::new();
+    for seen in sessions {
+        // a view may close a proposal that is not stored as closed yet
+        let stored = store.stored(&seen.record.id).ok().and_then(|r| r.proposal);
+        let closed = stored.filter(|p| seen.record.proposal.as_ref().is_none_or(|q| q.id != p.id));
+        let closed = closed.map(|p| crate::shown::effective(&seen, store.here(), p));
+        let past = past(&store.files(&seen.record.id), &seen.record)?;
+        let own = seen.record.proposal.clone();
+        let mut ids: Vec<String> = Vec::new();
+        for proposal in own.into_iter().chain(closed).chain(past) {
+            if !ids.contains(&proposal.id) {
+                ids.push(proposal.id.clone());
+                found.push(Found {
+                    seen: seen.clone(),
+                    proposal,
+                });
+            }
+        }
+    }
+    Ok((found, broken))
+}
+
+/// The proposal that is meant.
+///
+/// # Errors
+/// `PLAN_NOT_FOUND`, `AMBIGUOUS`, `IO`.
+pub fn proposal(store: &Store, given: &str) -> Result<Found, Refusal> {
+    let (found, _) = all(store)?;
+    let id = match meant(given, found.iter().map(|f| f.proposal.id.as_str())) {
+        Meant::One(id) => id.to_owned(),
+        Meant::Nobody => return Err(plan_not_found(given)),
+        Meant::Several(candidates) => return Err(ambiguous(given, &candidates)),
+    };
+    found
+        .into_iter()
+        .find(|f| f.proposal.id == id)
+        .ok_or_else(|| plan_not_found(given))
+}
+
+/// The proposal whose execution is meant, by the execution's id or the proposal's.
+///
+/// # Errors
+/// `PLAN_EXECUTION_NOT_FOUND`, `PLAN_EXECUTION_STALE` (the proposal has none), `AMBIGUOUS`, `IO`.
+pub fn execution(store: &Store, given: &str) -> Result<(Found, String), Refusal> {
+    let not_found = || {
+        Refusal::new(
+            Code::PlanExecutionNotFound,
+            format!("no execution {}; see `ring-plan history`", text::clean(given, 128)),
+        )
+    };
+    let (found, _) = all(store)?;
+    let ids: Vec<&str> = found
+        .iter()
+        .flat_map(|f| {
+            [
+                Some(f.proposal.id.as_str()),
+                f.proposal.execution.as_ref().map(|e| e.id.as_str()),
+            ]
+        })
+        .flatten()
+        .collect();
+    let id = match meant(given, ids) {
+        Meant::One(id) => id.to_owned(),
+        Meant::Nobody => return Err(not_found()),
+        Meant::Several(candidates) => return Err(ambiguous(given, &candidates)),
+    };
+    let is_it = |f: &Found| f.proposal.id == id || f.proposal.execution.as_ref().is_some_and(|e| e.id == id);
+    let found = found.into_iter().find(is_it).ok_or_else(not_found)?;
+    match found.proposal.execution.as_ref().map(|e| e.id.clone()) {
+        Some(execution) => Ok((found, execution)),
+        None => Err(Refusal::new(
+            Code::PlanExecutionStale,
+            "the proposal has no execution: nobody has approved it",
+        )),
+    }
+}
+
+/// The refusal of an unknown proposal.
+pub fn plan_not_found(given: &str) -> Refusal {
+    Refusal::new(
+        Code::PlanNotFound,
+        format!(
+            "no proposal {}; see `ring-plan pending` and `ring-plan history`",
+            text::clean(given, 128)
+        ),
+    )
+}
