@@ -4,6 +4,7 @@ mod artifact;
 mod cli;
 mod command;
 mod criteria;
+mod hook;
 mod instruction;
 mod locate;
 mod markdown;

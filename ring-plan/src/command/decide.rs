@@ -42,7 +42,7 @@ pub struct Approve {
     #[arg(long, value_name = "MODE")]
     permission: Option<String>,
     /// Words for the agent, or - for stdin
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     note: Option<String>,
     #[command(flatten)]
     guards: Guards,
@@ -54,7 +54,7 @@ pub struct Reject {
     /// Proposal
     proposal: String,
     /// What should change, or - for stdin
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     note: Option<String>,
     #[command(flatten)]
     guards: Guards,

@@ -63,6 +63,7 @@ fn print(found: &[Found], context: &mut Context<'_>) -> Result<(), Refusal> {
     };
     let table = Table {
         dispensable: &[5, 3, 1, 4],
+        cuttable: &[5],
         limit: table::limit(),
     };
     context.print_list(&rows, |out| table.write(out, found, cells))

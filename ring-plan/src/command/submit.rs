@@ -36,10 +36,10 @@ pub struct Args {
     #[arg(long, value_name = "CALL")]
     call: String,
     /// Title
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     title: String,
     /// Question to the person
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     question: String,
     /// Calls in that message of the agent
     #[arg(long, value_name = "N", default_value_t = 1)]

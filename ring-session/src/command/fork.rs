@@ -14,7 +14,7 @@ pub struct Args {
     #[arg(long, value_name = "MESSAGE")]
     through: Option<String>,
     /// Title of the copy
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     title: Option<String>,
 }
 

@@ -73,7 +73,7 @@ pub struct Open {
     #[arg(long, default_value = "", hide_default_value = true)]
     risk: String,
     /// Why it is wanted
-    #[arg(long, default_value = "", hide_default_value = true)]
+    #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     reason: String,
     /// After this time nobody's answer is a denial [default: 120s]
     #[arg(long, value_name = "D", value_parser = command_line::span, default_value = "120s", hide_default_value = true)]
@@ -156,7 +156,7 @@ fn open(args: Open, context: &mut Context<'_>) -> Result<(), Refusal> {
         ring::start(
             context.store.state(),
             context.place.config.as_deref(),
-            &shown::key(&record),
+            &ring_session::shown::key(&record),
             0,
         );
     }

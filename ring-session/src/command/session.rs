@@ -14,7 +14,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub struct New {
     /// Title; without one the first prompt names it
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     title: Option<String>,
     /// Folder of the work; none if not given
     #[arg(long, value_name = "DIR")]
@@ -55,7 +55,7 @@ pub struct Configure {
     #[arg(long, value_name = "MODE")]
     permission: Option<String>,
     /// Title
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     title: Option<String>,
     /// A setting of your own; K= removes it
     #[arg(long, value_name = "K=V")]

@@ -212,10 +212,8 @@ pub fn begin(args: Begin, context: &mut Context<'_>) -> Result<(), Refusal> {
             let path = files.history();
             let used = history::find_turn(&path, &work.record, turn).map_err(|e| Refusal::io("read", &path, &e))?;
             if used.is_some() {
-                return Err(Refusal::new(
-                    Code::Conflict,
-                    format!("the turn {turn} has ended; give another id"),
-                ));
+                let ended = Refusal::new(Code::Conflict, format!("the turn {turn} has ended; give another id"));
+                return Err(work.busy(true).unwrap_or(ended));
             }
         }
         let busy = if reserved { None } else { work.busy(true) };
