@@ -38,9 +38,17 @@ fn parse(mut object: Object) -> Option<Proposal> {
 /// # Errors
 /// `IO`.
 pub fn all(store: &Store) -> Result<(Vec<Found>, Vec<Refusal>), Refusal> {
-    let (sessions, broken) = store.see_all()?;
-    let mut found = Vec::new();
-    for seen in sessions {
+    let (mut found, mut broken) = (Vec::new(), Vec::new());
+    for id in store.ids()? {
+        let seen = match store.see(&id) {
+            Ok(seen) => seen,
+            // deleted between the listing and the look
+            Err(e) if e.code == Code::SessionNotFound && !store.files(&id).dir.exists() => continue,
+            Err(e) => {
+                broken.push(e);
+                continue;
+            }
+        };
         // a view may close a proposal that is not stored as closed yet
         let stored = store.stored(&seen.record.id).ok().and_then(|r| r.proposal);
         let closed = stored.filter(|p| seen.record.proposal.as_ref().is_none_or(|q| q.id != p.id));
