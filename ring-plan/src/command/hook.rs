@@ -38,8 +38,10 @@ pub fn run(args: &Args, place: &Place, here: Here, out: &mut Output<'_>) -> u8 {
     let store = Store::for_hook(place.state(), here);
     let now = store.here().now;
     let mut told = ("", String::new(), 0);
-    let result = intake::read(io::stdin(), PATIENCE).and_then(|payload| {
-        told.2 = payload.len();
+    let mut seen = 0;
+    let read = intake::read(io::stdin(), PATIENCE, &mut seen);
+    told.2 = seen;
+    let result = read.and_then(|payload| {
         let given = Given {
             agent: args.agent.as_deref(),
             now,
