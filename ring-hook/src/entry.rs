@@ -120,13 +120,15 @@ impl Entry {
     fn take(&self, context: &Context, size: &mut usize) -> Result<(), Refusal> {
         let read;
         let bytes = match &self.payload {
-            Some(bytes) => bytes,
+            Some(bytes) => {
+                *size = bytes.len();
+                bytes
+            }
             None => {
                 read = intake::read(io::stdin(), intake::PATIENCE, size)?;
                 &read
             }
         };
-        *size = bytes.len();
         let pane = std::env::var("TMUX_PANE").unwrap_or_default();
         let given = Given {
             agent: self.agent.as_deref(),
