@@ -107,6 +107,7 @@ impl World {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, text).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        fresh(&file);
     }
 
     /// A Claude that says its version if it is asked, and leaves a trace then.
@@ -734,6 +735,7 @@ fn a_program_in_an_odd_place_is_quoted_so_that_sh_finds_it() {
     let folder = world.path("it's a \"place\" $HOME");
     fs::create_dir_all(&folder).unwrap();
     fs::copy(env!("CARGO_BIN_EXE_ring-hook"), folder.join("ring-hook")).unwrap();
+    fresh(&folder.join("ring-hook"));
     let program = folder.join("ring-hook");
     world.ok(&["install", "--agent", "codex", "--command", program.to_str().unwrap()]);
     let (command, _) = &commands(&world.codex(), "Stop")[0];
@@ -877,4 +879,12 @@ fn the_help_of_install_fits_eighty_columns() {
     let help = World::empty().ok(&["install", "--help"]);
     let long: Vec<&str> = help.lines().filter(|l| l.chars().count() > 80).collect();
     assert!(long.is_empty(), "{long:#?}");
+}
+
+/// The same program in a file that only another process has written: while this one had it open, a child that another
+/// test has just started may hold it open, too, and the system then refuses to run it.
+fn fresh(path: &std::path::Path) {
+    let copy = "cp -p \"$0\" \"$0.new\" && mv \"$0.new\" \"$0\"";
+    let done = std::process::Command::new("sh").args(["-c", copy]).arg(path).status();
+    assert!(done.unwrap().success());
 }

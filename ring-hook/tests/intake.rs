@@ -361,6 +361,7 @@ fn h85_a_ring_is_started_without_the_agents_secret() {
     fs::create_dir(&folder).unwrap();
     let copy = folder.join("ring-hook");
     fs::copy(env!("CARGO_BIN_EXE_ring-hook"), &copy).unwrap();
+    fresh(&copy);
     let ring = folder.join("ring-notify");
     // told through a pipe, so that the test ends when the ring has
     fs::write(
@@ -369,6 +370,7 @@ fn h85_a_ring_is_started_without_the_agents_secret() {
     )
     .unwrap();
     fs::set_permissions(&ring, Permissions::from_mode(0o755)).unwrap();
+    fresh(&ring);
     let mut command = std::process::Command::new(&copy);
     command
         .env_clear()
@@ -435,4 +437,12 @@ fn raw_payloads_are_kept_only_if_the_settings_say_so_and_can_be_replayed() {
         (&rows[0]["status"], &rows[1]["status"]),
         (&json!("working"), &json!("idle"))
     );
+}
+
+/// The same program in a file that only another process has written: while this one had it open, a child that another
+/// test has just started may hold it open, too, and the system then refuses to run it.
+fn fresh(path: &std::path::Path) {
+    let copy = "cp -p \"$0\" \"$0.new\" && mv \"$0.new\" \"$0\"";
+    let done = std::process::Command::new("sh").args(["-c", copy]).arg(path).status();
+    assert!(done.unwrap().success());
 }

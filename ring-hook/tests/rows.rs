@@ -335,6 +335,7 @@ fn with_ring(script: &str) -> (Place, PathBuf, PathBuf) {
     let place = Place::new();
     let program = place.at("bin/ring-hook");
     fs::copy(env!("CARGO_BIN_EXE_ring-hook"), &program).unwrap();
+    fresh(&program);
     let pipe = place.at("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let notify = place.at("bin/ring-notify");
@@ -344,6 +345,7 @@ fn with_ring(script: &str) -> (Place, PathBuf, PathBuf) {
     )
     .unwrap();
     fs::set_permissions(&notify, fs::Permissions::from_mode(0o755)).unwrap();
+    fresh(&notify);
     (place, program, pipe)
 }
 
@@ -404,6 +406,7 @@ fn h68_without_a_ring_program_the_row_is_all() {
     let place = Place::new();
     let program = place.at("bin/ring-hook");
     fs::copy(env!("CARGO_BIN_EXE_ring-hook"), &program).unwrap();
+    fresh(&program);
     let mut hook = place.command(&program, &["--strict"]);
     assert!(
         feed(hook.env_remove("RING_NO_NOTIFY").env("PATH", place.at("bin")), &asks())
@@ -468,4 +471,12 @@ fn show_finds_a_session_by_key_id_and_beginning() {
         human.starts_with("codex:abc  waiting for 0s\n") && human.contains("permission: may I"),
         "{human}"
     );
+}
+
+/// The same program in a file that only another process has written: while this one had it open, a child that another
+/// test has just started may hold it open, too, and the system then refuses to run it.
+fn fresh(path: &std::path::Path) {
+    let copy = "cp -p \"$0\" \"$0.new\" && mv \"$0.new\" \"$0\"";
+    let done = std::process::Command::new("sh").args(["-c", copy]).arg(path).status();
+    assert!(done.unwrap().success());
 }

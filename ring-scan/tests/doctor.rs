@@ -12,6 +12,7 @@ use world::{NOW, World, files, ran};
 fn sister(world: &World, script: &str) -> String {
     let path = world.write("bin/ring-hook", format!("#!/bin/sh\n{script}\n"));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    fresh(&path);
     format!("{}:/usr/bin:/bin", world.path("bin").display())
 }
 
@@ -122,4 +123,12 @@ fn c61_a_sister_that_is_missing_or_broken_is_a_warning() {
         let report = alone(&world, &sister(&world, script));
         assert_eq!(of(&report, "hooks")[0]["level"], "warn", "{script}: {report}");
     }
+}
+
+/// The same program in a file that only another process has written: while this one had it open, a child that another
+/// test has just started may hold it open, too, and the system then refuses to run it.
+fn fresh(path: &std::path::Path) {
+    let copy = "cp -p \"$0\" \"$0.new\" && mv \"$0.new\" \"$0\"";
+    let done = std::process::Command::new("sh").args(["-c", copy]).arg(path).status();
+    assert!(done.unwrap().success());
 }

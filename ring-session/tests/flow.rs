@@ -22,6 +22,7 @@ impl Home {
             "#!/bin/sh\nprompt=$(cat)\necho \"answer to: $prompt\"\ncase $prompt in *please?fail*) exit 3;; esac\n";
         fs::write(&agent, script).unwrap();
         fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
+        fresh(&agent);
         home
     }
 
@@ -189,4 +190,12 @@ fn s48_after_a_reboot_the_queue_is_there_in_order_and_the_same_command_goes_on()
     assert_eq!(home.ring(&["queue", "next", "s"]).status.code(), Some(4));
     assert!(home.ring(&drain).status.success());
     assert_eq!(messages(&home, "s").last().unwrap().1, "answer to: three");
+}
+
+/// The same program in a file that only another process has written: while this one had it open, a child that another
+/// test has just started may hold it open, too, and the system then refuses to run it.
+fn fresh(path: &std::path::Path) {
+    let copy = "cp -p \"$0\" \"$0.new\" && mv \"$0.new\" \"$0\"";
+    let done = std::process::Command::new("sh").args(["-c", copy]).arg(path).status();
+    assert!(done.unwrap().success());
 }

@@ -317,7 +317,8 @@ impl Scene {
             self.world.path("").display()
         );
         let path = self.world.write("bin/tmux", script);
-        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        fresh(&path);
     }
 
     /// How often, and with what, tmux was called.
@@ -491,4 +492,12 @@ pub mod codex {
             complete(ago),
         ]
     }
+}
+
+/// The same program in a file that only another process has written: while this one had it open, a child that another
+/// test has just started may hold it open, too, and the system then refuses to run it.
+fn fresh(path: &std::path::Path) {
+    let copy = "cp -p \"$0\" \"$0.new\" && mv \"$0.new\" \"$0\"";
+    let done = std::process::Command::new("sh").args(["-c", copy]).arg(path).status();
+    assert!(done.unwrap().success());
 }

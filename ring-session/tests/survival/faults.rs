@@ -219,6 +219,7 @@ fn s41_a_directory_that_may_not_be_written_is_io_and_works_later() {
     // root becomes somebody else, who owns the files
     let program = home.path().join("ring-session");
     fs::copy(env!("CARGO_BIN_EXE_ring-session"), &program).unwrap();
+    fresh(&program);
     let run = |args: &[&str], stdin: &str| {
         let mut command = match root {
             true => home.command("setpriv"),
@@ -272,4 +273,12 @@ fn s41_a_directory_that_may_not_be_written_is_io_and_works_later() {
         assert_eq!(out.status.code(), Some(0), "{command:?}: {}", text(&out.stderr));
     }
     assert!(!names(&home.sessions()).contains(&id));
+}
+
+/// The same program in a file that only another process has written: while this one had it open, a child that another
+/// test has just started may hold it open, too, and the system then refuses to run it.
+fn fresh(path: &std::path::Path) {
+    let copy = "cp -p \"$0\" \"$0.new\" && mv \"$0.new\" \"$0\"";
+    let done = std::process::Command::new("sh").args(["-c", copy]).arg(path).status();
+    assert!(done.unwrap().success());
 }
