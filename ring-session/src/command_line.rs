@@ -207,6 +207,13 @@ fn named<C: CommandFactory>(tool: &str, argv: &[OsString]) -> String {
             let valued = command
                 .get_arguments()
                 .any(|a| a.get_long() == Some(option) && a.get_action().takes_values());
+            let known = valued
+                || command
+                    .get_arguments()
+                    .any(|a| a.get_long() == option.split('=').next());
+            if !known {
+                break; // what stands behind a mistake may be its value
+            }
             if valued {
                 words.next();
             }

@@ -36,10 +36,19 @@ impl Write for Output<'_> {
         let held = std::mem::take(&mut self.held);
         let done = self.to.write_all(&held).and_then(|()| self.to.flush());
         if let Err(e) = &done {
-            self.gone |= e.kind() == io::ErrorKind::BrokenPipe;
+            self.gone |= e.kind() == io::ErrorKind::BrokenPipe || is_terminal_gone(e);
         }
         done
     }
+}
+
+/// A terminal that was closed answers every write with EIO; a disk that fails does, too, and is no device of characters.
+fn is_terminal_gone(error: &io::Error) -> bool {
+    let is_device = || {
+        let stat = rustix::fs::fstat(io::stdout());
+        stat.is_ok_and(|s| rustix::fs::FileType::from_raw_mode(s.st_mode) == rustix::fs::FileType::CharacterDevice)
+    };
+    error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) && is_device()
 }
 
 #[cfg(test)]
