@@ -1,7 +1,13 @@
 //! ring-notify: one ring when somebody is needed or a turn has ended.
 
 mod cli;
+mod admit;
+mod compose;
 mod config;
+mod due;
+mod mask;
+mod settle;
+mod sources;
 mod item;
 mod ledger;
 mod command;
