@@ -1,6 +1,9 @@
 //! ring-notify: one ring when somebody is needed or a turn has ended.
 
 mod cli;
+mod config;
+mod item;
+mod ledger;
 mod command;
 mod hours;
 mod message;

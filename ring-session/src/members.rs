@@ -102,15 +102,28 @@ impl Raw {
 #[derive(serde::Deserialize)]
 pub struct Name<'a>(#[serde(borrow)] pub std::borrow::Cow<'a, str>);
 
+/// Whether a value is its type's default.
+pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// Declares a struct that is read and written as a JSON object in the order of its fields. A missing member has its
 /// default; of a member that comes twice the last counts; a member of a wrong type is an error that names it; unknown
-/// ones are kept in `unknown`.
+/// ones are kept in `unknown`. A field that is declared `NAME as sparse: TYPE` is left out while it has its default.
 #[macro_export]
 macro_rules! members {
+    (@entry $map:ident, $field:ident, $value:expr) => {
+        $map.serialize_entry(stringify!($field), &$value)?;
+    };
+    (@entry $map:ident, $field:ident, $value:expr, sparse) => {
+        if !$crate::members::is_default(&$value) {
+            $map.serialize_entry(stringify!($field), &$value)?;
+        }
+    };
     (
         $(#[$attribute:meta])*
         pub struct $name:ident {
-            $($(#[$field_attribute:meta])* $field:ident: $type:ty,)*
+            $($(#[$field_attribute:meta])* $field:ident $(as $how:ident)?: $type:ty,)*
         }
     ) => {
         $(#[$attribute])*
@@ -125,7 +138,7 @@ macro_rules! members {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 use serde::ser::SerializeMap;
                 let mut map = serializer.serialize_map(None)?;
-                $(map.serialize_entry(stringify!($field), &self.$field)?;)*
+                $($crate::members!(@entry map, $field, self.$field $(, $how)?);)*
                 for (name, value) in self.unknown.iter() {
                     map.serialize_entry(name, value)?;
                 }
@@ -185,7 +198,20 @@ mod tests {
             list: Vec<Inner>,
             /// Perhaps nothing.
             maybe: Option<Inner>,
+            /// Seldom there.
+            rare as sparse: i64,
         }
+    }
+
+    #[test]
+    fn a_sparse_member_is_left_out_while_it_has_its_default() {
+        let mut outer = Outer::default();
+        let without = serde_json::to_string(&outer).unwrap();
+        assert!(!without.contains("rare"), "{without}");
+        outer.rare = 7;
+        let with = serde_json::to_string(&outer).unwrap();
+        assert!(with.contains(r#""rare":7"#), "{with}");
+        assert_eq!(serde_json::from_str::<Outer>(&with).unwrap(), outer);
     }
 
     #[test]

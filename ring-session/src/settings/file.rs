@@ -35,7 +35,10 @@ pub(super) fn in_order(found: Vec<Found>) -> impl Iterator<Item = Found> {
 }
 
 /// The file's text. None: there is no file. Anything that is no regular file is not opened: a pipe would block a hook.
-pub(super) fn text(path: &Path) -> Option<io::Result<String>> {
+///
+/// # Errors
+/// Those of the system; it is no regular file, over 1 MiB, or no UTF-8.
+pub fn text(path: &Path) -> Option<io::Result<String>> {
     let read = || {
         let kind = fs::metadata(path)?;
         if !kind.is_file() {
