@@ -22,6 +22,7 @@ pub mod key;
 pub mod lifecycle;
 pub mod lock;
 pub mod members;
+pub mod notification;
 pub mod output;
 pub mod panic;
 pub mod permission;

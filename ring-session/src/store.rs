@@ -297,6 +297,7 @@ impl Store {
         let before = found.then(|| work.clone());
         match decide(&mut work, files) {
             Ok(value) => {
+                work.aside &= !found;
                 let record = self.commit(files, &stored, work)?;
                 Ok((value, record))
             }
@@ -365,7 +366,7 @@ impl Store {
             }
             return Ok(work.record);
         }
-        if all_told {
+        if all_told && !work.aside {
             work.record.unannounced.retain(|t| !stored.unannounced.contains(t));
         }
         // 1 and 2. After a failure the repeated command would add its rows a second time: they are taken back. Should
@@ -418,7 +419,7 @@ impl Store {
             work.record.transcript.cut = true;
         }
         work.record.revision = stored.revision + 1;
-        if stored.revision > 0 || !work.rows.is_empty() {
+        if (stored.revision > 0 || !work.rows.is_empty()) && !work.aside {
             work.record.updated_ms = self.here.now;
         }
         let bytes = serialise(&work.record)?;
@@ -648,6 +649,7 @@ fn newer(id: &str, schema: u64) -> Refusal {
         Code::SchemaNewer,
         format!("session {id} was written by a newer version (schema {schema}); update this program"),
     )
+    .with("session", id)
 }
 
 /// A record whose transcript has been cut.

@@ -19,15 +19,15 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::thread;
 
-/// One session as a list reads it.
+/// One session as a list reads it, with a light reader that makes an `L` of an idle one.
 #[derive(Clone, Debug)]
 #[allow(
     clippy::large_enum_variant,
     reason = "nearly all are idle, and a box for each would cost more"
 )]
-pub enum Glimpse {
+pub enum Glimpse<L = Summary> {
     /// Nothing in it runs or waits.
-    Idle(Summary),
+    Idle(L),
     /// Something may; the record was read whole, with recovery and expiry applied.
     Whole(Box<Seen>),
 }
@@ -222,7 +222,7 @@ struct LightTurn {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct LightRequest {
+pub(crate) struct LightRequest {
     state: RequestState,
 }
 
@@ -233,7 +233,7 @@ struct LightNotification {
 }
 
 /// Whether a member of a list is one of those that are counted.
-trait Counted {
+pub(crate) trait Counted {
     fn counts(&self) -> bool {
         true
     }
@@ -253,9 +253,10 @@ impl Counted for LightNotification {
 }
 
 /// A list of which only the last member is kept, and how many there were.
-struct Tally<T> {
+pub(crate) struct Tally<T> {
     count: usize,
-    matching: usize,
+    /// Those that count.
+    pub(crate) matching: usize,
     last: Option<T>,
 }
 
@@ -311,6 +312,20 @@ impl Store {
     /// # Errors
     /// `IO` of the directory.
     pub fn survey<T: Send>(&self, make: impl Fn(Glimpse) -> T + Sync) -> Result<(Vec<T>, Vec<Refusal>), Refusal> {
+        self.survey_with(|_, bytes| Summary::read(bytes, self.here()), |_, glimpse| make(glimpse))
+    }
+
+    /// As [`Store::survey`], with a light reader of the caller's own: `light` makes what it needs of the bytes of the
+    /// session with that id, or nothing if the record must be read whole, be it because something in it may be dead or
+    /// overdue, be it because it cannot be read. Then `make` gets the whole record.
+    ///
+    /// # Errors
+    /// `IO` of the directory.
+    pub fn survey_with<L, T: Send>(
+        &self,
+        light: impl Fn(&str, &[u8]) -> Option<L> + Sync,
+        make: impl Fn(&str, Glimpse<L>) -> T + Sync,
+    ) -> Result<(Vec<T>, Vec<Refusal>), Refusal> {
         let ids = self.ids()?;
         let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS);
         let share = ids.len().div_ceil(threads).max(BY_ONE);
@@ -322,14 +337,14 @@ impl Store {
         )
         .ok();
         let dir = dir.as_ref().map(AsFd::as_fd);
-        let make = &make;
+        let (light, make) = (&light, &make);
         let parts: Vec<_> = thread::scope(|scope| {
             let others: Vec<_> = ids
                 .chunks(share)
                 .skip(1)
-                .map(|part| scope.spawn(move || self.part(part, dir, make)))
+                .map(|part| scope.spawn(move || self.part(part, dir, light, make)))
                 .collect();
-            let mut parts = vec![self.part(ids.get(..share).unwrap_or(&ids), dir, make)];
+            let mut parts = vec![self.part(ids.get(..share).unwrap_or(&ids), dir, light, make)];
             parts.extend(others.into_iter().map(|other| match other.join() {
                 Ok(part) => part,
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -344,22 +359,23 @@ impl Store {
         Ok((all, broken))
     }
 
-    fn part<T>(
+    fn part<L, T>(
         &self,
         ids: &[String],
         dir: Option<BorrowedFd<'_>>,
-        make: &impl Fn(Glimpse) -> T,
+        light: &impl Fn(&str, &[u8]) -> Option<L>,
+        make: &impl Fn(&str, Glimpse<L>) -> T,
     ) -> (Vec<T>, Vec<Refusal>) {
         let (mut made, mut broken) = (Vec::with_capacity(ids.len()), Vec::new());
         let mut buffer = vec![0; 16 * 1024];
         for id in ids {
             let bytes = dir.and_then(|dir| read(dir, &format!("{id}/session.json"), &mut buffer));
-            if let Some(summary) = bytes.and_then(|b| Summary::read(b, self.here())) {
-                made.push(make(Glimpse::Idle(summary)));
+            if let Some(idle) = bytes.and_then(|b| light(id, b)) {
+                made.push(make(id, Glimpse::Idle(idle)));
                 continue;
             }
             match self.see(id) {
-                Ok(seen) => made.push(make(Glimpse::Whole(Box::new(seen)))),
+                Ok(seen) => made.push(make(id, Glimpse::Whole(Box::new(seen)))),
                 // deleted between the listing and the look
                 Err(e) if e.code == Code::SessionNotFound && !self.files(id).dir.exists() => {}
                 Err(e) => broken.push(e),

@@ -82,6 +82,9 @@ pub struct Work {
     pub cut: Option<Cut>,
     /// Lines for `events.jsonl`.
     pub events: Vec<Announcement>,
+    /// Only what stands aside of the session's own work changes (its notifications): its time stays, and so does the list
+    /// of ends whose line may be missing. Recovery and expiry are no such thing.
+    pub aside: bool,
 }
 
 impl Work {
@@ -97,6 +100,7 @@ impl Work {
             history: Vec::new(),
             cut: None,
             events: Vec::new(),
+            aside: false,
         }
     }
 
