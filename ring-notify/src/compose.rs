@@ -153,7 +153,7 @@ fn single(part: &Part<'_>, style: &Style<'_>) -> Message {
         body,
         facts: facts(part, style),
         place: live.place.clone(),
-        key: String::new(),
+        ..Message::default()
     }
 }
 
@@ -237,7 +237,7 @@ fn summary(parts: &[Part<'_>], batch: &str, style: &Style<'_>) -> Message {
             ..Facts::default()
         },
         place: place.cloned().unwrap_or_default(),
-        key: String::new(),
+        ..Message::default()
     }
 }
 

@@ -2,17 +2,13 @@
 //! (ring-notify(1), LOOKING). No pane, no tmux, an error: not looking.
 
 use crate::item::Live;
+use crate::send::program;
 use ring_session::time::Ms;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::time::Duration;
+use std::process::Command;
 
 /// A client that was used within this time is active, in milliseconds.
 const ACTIVE_MS: Ms = 60_000;
-/// A tmux that hangs is no tmux.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// KEYs of the sessions whose pane is being looked at. One call of tmux a socket.
 pub fn looking(open: &[Live], now: Ms) -> BTreeSet<String> {
@@ -44,36 +40,8 @@ fn clients(socket: &str) -> String {
     if !socket.is_empty() {
         command.args(["-S", socket]);
     }
-    command
-        .args(["list-clients", "-F", "#{client_activity}\t#{pane_id}"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
-    let Ok(mut child) = command.spawn() else {
-        return String::new();
-    };
-    let Some(mut out) = child.stdout.take() else {
-        return String::new();
-    };
-    let (tell, told) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let read = out.read_to_end(&mut bytes);
-        // nobody listens any more after the limit
-        tell.send(read.map(|_| bytes)).unwrap_or_default();
-    });
-    let bytes = match told.recv_timeout(PATIENCE) {
-        Ok(Ok(bytes)) => bytes,
-        Ok(Err(_)) | Err(_) => {
-            // an error says that it is gone already
-            child.kill().unwrap_or_default();
-            Vec::new()
-        }
-    };
-    if child.wait().is_err() {
-        return String::new();
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    // no server, no tmux, one that hangs: nobody looks
+    program::answer(command.args(["list-clients", "-F", "#{client_activity}\t#{pane_id}"])).unwrap_or_default()
 }
 
 #[cfg(test)]

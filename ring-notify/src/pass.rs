@@ -7,20 +7,21 @@ use crate::admit::admit;
 use crate::cli::warn;
 use crate::compose::{Part, Style, compose};
 use crate::due::{Decision, Due, Facts, decide};
-use crate::item::{Kind, Live};
+use crate::item::Live;
 use crate::ledger::{self, Ledger, State};
 use crate::looking::looking;
 use crate::outlet::{Outlet, Rules};
 use crate::quiet::{self, Quiet};
 use crate::read::{self, Check, Read};
-use crate::send::{self, Fate};
-use crate::settle::{self, Result as Settled, Told, settle};
+use crate::send;
+use crate::settle::{Result as Settled, Told, settle};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ring_session::events::{self, Line};
 use ring_session::lock;
 use ring_session::process::Stamp;
 use ring_session::time::{self, Ms};
+use ring_session::ring::OFF_VARIABLE;
 use ring_session::{Refusal, Settings, StateDir, Store, id};
 use serde::Serialize;
 use std::cell::OnceCell;
@@ -28,8 +29,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 use std::time::Duration;
 
-/// The environment variable that, set to 1, sends nothing.
-use ring_session::ring::OFF_VARIABLE;
 
 /// A claim that is older is not sent any more, in milliseconds: another run may be about to give it up.
 const FRESH_MS: Ms = 100_000;
@@ -448,8 +447,9 @@ impl Sender<'_> {
             zone: self.zone,
             home: home.as_deref().unwrap_or_default(),
         };
-        let message = compose(&parts, &due.batch, &key(due), &style);
-        let fate = send::send(&outlet.name, &outlet.way, &message);
+        let mut message = compose(&parts, &due.batch, &key(due), &style);
+        message.outlet.clone_from(&outlet.name);
+        let fate = send::send(&outlet.way, &message);
         for (at, _, _) in &lives {
             if let Some(result) = results.get_mut(*at) {
                 *result = Settled::Sent(fate.clone());

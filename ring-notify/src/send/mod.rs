@@ -7,7 +7,7 @@ mod desktop;
 mod http;
 mod ntfy;
 mod phase;
-mod program;
+pub mod program;
 mod proxy;
 mod secret;
 mod sequence;
