@@ -5,7 +5,7 @@ use crate::ledger::{Entry, ITEMS, KEEP_MS, Ledger, State, To};
 use crate::outlet::Rules;
 use crate::sources::Sources;
 use ring_session::time::Ms;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A request that comes back within this time is the same one, in milliseconds.
 pub const SAME_MS: Ms = 10_000;
@@ -30,10 +30,12 @@ pub fn admit(ledger: &mut Ledger, sources: &Sources, rules: &Rules, now: Ms) -> 
             entry.close(now, why);
         }
     }
+    let left = just_left(ledger, now);
     for one in &live {
         match ledger.items.get(&one.id) {
             None => {
-                let entry = begin(one, ledger, rules, now);
+                let earlier = left.get(one.sign.as_str()).filter(|_| !one.sign.is_empty());
+                let entry = begin(one, earlier, ledger.started_ms, rules, now);
                 ledger.items.insert(one.id.clone(), entry);
             }
             Some(entry) if !entry.is_open() && one.kind.needs_somebody() => reopen(&one.id, ledger),
@@ -128,8 +130,23 @@ fn why(id: &str, entry: &Entry, sources: &Sources, now: Ms) -> &'static str {
     }
 }
 
-/// The entry of an item that is seen for the first time.
-fn begin(live: &Live, ledger: &Ledger, rules: &Rules, now: Ms) -> Entry {
+/// Requests that have left so recently that they may come back, by their sign: the last of each.
+fn just_left(ledger: &Ledger, now: Ms) -> BTreeMap<String, (String, Entry)> {
+    let mut left: BTreeMap<String, (String, Entry)> = BTreeMap::new();
+    for (id, entry) in ledger.items.iter().filter(|(_, e)| !e.sign.is_empty()) {
+        if entry.closed_ms.is_none_or(|c| now.saturating_sub(c) >= SAME_MS) {
+            continue;
+        }
+        let is_later = left.get(&entry.sign).is_none_or(|(_, other)| other.closed_ms <= entry.closed_ms);
+        if is_later {
+            left.insert(entry.sign.clone(), (id.clone(), entry.clone()));
+        }
+    }
+    left
+}
+
+/// The entry of an item that is seen for the first time. `earlier`: the same request under another id.
+fn begin(live: &Live, earlier: Option<&(String, Entry)>, started_ms: Ms, rules: &Rules, now: Ms) -> Entry {
     let mut entry = Entry {
         kind: live.kind,
         session: live.session.clone(),
@@ -141,18 +158,12 @@ fn begin(live: &Live, ledger: &Ledger, rules: &Rules, now: Ms) -> Entry {
         ..Entry::default()
     };
     if matches!(live.kind, Kind::Completed | Kind::Failed) {
-        if live.opened_ms < ledger.started_ms.saturating_sub(FIRST_RUN_MS) {
+        if live.opened_ms < started_ms.saturating_sub(FIRST_RUN_MS) {
             entry.close(now, "first_run");
         } else if now.saturating_sub(live.opened_ms) > rules.notify.finished_max_age_ms {
             entry.close(now, "stale");
         }
     }
-    let earlier = ledger
-        .items
-        .iter()
-        .filter(|(_, e)| !live.sign.is_empty() && e.sign == live.sign)
-        .filter(|(_, e)| e.closed_ms.is_some_and(|c| now.saturating_sub(c) < SAME_MS))
-        .max_by_key(|(_, e)| e.closed_ms);
     if let Some((id, earlier)) = earlier {
         inherit(&mut entry, id, earlier);
     }

@@ -128,7 +128,8 @@ fn single(part: &Part<'_>, style: &Style<'_>) -> Message {
         false => plain(text, BODY),
     };
     match live.kind {
-        Kind::Message => body.push(open(&live.body)),
+        // masked as a whole, because a secret may stand on the line behind its name
+        Kind::Message => body.extend(mask(&live.body).lines().map(open)),
         Kind::Completed | Kind::Failed => {
             body.push(human_span(live.duration_ms));
             body.push(place(live, style));

@@ -206,7 +206,7 @@ fn enter(
         opened_ms: now,
         seen_ms: now,
         title: text::clean(&wanted.title, LIMITS.0),
-        body: text::clean(&wanted.body, LIMITS.1),
+        body: lines(&wanted.body),
         urgent: wanted.urgent,
         ..Entry::default()
     };
@@ -223,6 +223,12 @@ fn enter(
     ledger.items.insert(item.to_owned(), entry);
     ledger::write(&state, &mut ledger)?;
     Ok(true)
+}
+
+/// The body with its line ends, each line cleaned.
+fn lines(body: &str) -> String {
+    let lines: Vec<String> = body.trim_end().lines().map(|line| text::clean(line, LIMITS.1)).collect();
+    lines.join("\n")
 }
 
 /// Prints where it went; a failure, if no outlet has it or holds it.
