@@ -5,7 +5,7 @@ use crate::ledger::{Entry, ITEMS, KEEP_MS, Ledger, State, To};
 use crate::outlet::Rules;
 use crate::sources::Sources;
 use ring_session::time::Ms;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A request that comes back within this time is the same one, in milliseconds.
 pub const SAME_MS: Ms = 10_000;
@@ -30,10 +30,12 @@ pub fn admit(ledger: &mut Ledger, sources: &Sources, rules: &Rules, now: Ms) -> 
             entry.close(now, why);
         }
     }
+    let recent = recently_closed(ledger, now);
     for one in &live {
         match ledger.items.get(&one.id) {
             None => {
-                let entry = begin(one, ledger, rules, now);
+                let earlier = recent.get(&one.sign).and_then(|id| Some((id, ledger.items.get(id)?)));
+                let entry = begin(one, ledger.started_ms, earlier, rules, now);
                 ledger.items.insert(one.id.clone(), entry);
             }
             Some(entry) if !entry.is_open() && one.kind.needs_somebody() => reopen(&one.id, ledger),
@@ -128,8 +130,25 @@ fn why(id: &str, entry: &Entry, sources: &Sources, now: Ms) -> &'static str {
     }
 }
 
-/// The entry of an item that is seen for the first time.
-fn begin(live: &Live, ledger: &Ledger, rules: &Rules, now: Ms) -> Entry {
+/// Requests that were closed just now, by their sign: whichever comes back is the same one.
+fn recently_closed(ledger: &Ledger, now: Ms) -> BTreeMap<String, String> {
+    let age = |e: &Entry| e.closed_ms.map(|c| now.saturating_sub(c)).filter(|age| *age < SAME_MS);
+    let mut closed: Vec<(Ms, &String, &Entry)> = ledger
+        .items
+        .iter()
+        .filter(|(_, e)| !e.sign.is_empty())
+        .filter_map(|(id, e)| Some((age(e)?, id, e)))
+        .collect();
+    closed.sort_by_key(|(age, id, _)| (std::cmp::Reverse(*age), *id));
+    // of several the last one counts
+    closed
+        .into_iter()
+        .map(|(_, id, e)| (e.sign.clone(), id.clone()))
+        .collect()
+}
+
+/// The entry of an item that is seen for the first time. `earlier` is the same request, closed just now.
+fn begin(live: &Live, started_ms: Ms, earlier: Option<(&String, &Entry)>, rules: &Rules, now: Ms) -> Entry {
     let mut entry = Entry {
         kind: live.kind,
         session: live.session.clone(),
@@ -141,18 +160,12 @@ fn begin(live: &Live, ledger: &Ledger, rules: &Rules, now: Ms) -> Entry {
         ..Entry::default()
     };
     if matches!(live.kind, Kind::Completed | Kind::Failed) {
-        if live.opened_ms < ledger.started_ms.saturating_sub(FIRST_RUN_MS) {
+        if live.opened_ms < started_ms.saturating_sub(FIRST_RUN_MS) {
             entry.close(now, "first_run");
         } else if now.saturating_sub(live.opened_ms) > rules.notify.finished_max_age_ms {
             entry.close(now, "stale");
         }
     }
-    let earlier = ledger
-        .items
-        .iter()
-        .filter(|(_, e)| !live.sign.is_empty() && e.sign == live.sign)
-        .filter(|(_, e)| e.closed_ms.is_some_and(|c| now.saturating_sub(c) < SAME_MS))
-        .max_by_key(|(_, e)| e.closed_ms);
     if let Some((id, earlier)) = earlier {
         inherit(&mut entry, id, earlier);
     }
@@ -162,15 +175,32 @@ fn begin(live: &Live, ledger: &Ledger, rules: &Rules, now: Ms) -> Entry {
 /// Deliveries of the same request under another id.
 fn inherit(entry: &mut Entry, id: &str, earlier: &Entry) {
     for (outlet, to) in &earlier.to {
-        if (to.state.has_rung() || to.state == State::Claimed) && !entry.to.contains_key(outlet) {
+        if let Some(rung) = rung(to).filter(|_| !entry.to.contains_key(outlet)) {
             let from = if to.from.is_empty() { id } else { &to.from };
             let to = To {
                 again: true,
                 from: from.to_owned(),
-                ..to.clone()
+                ..rung
             };
             entry.to.insert(outlet.clone(), to);
         }
+    }
+}
+
+/// What of a delivery counts when its request comes back: the ring that has left or is leaving. Of a repeat that was given
+/// up the ring before it; of a first ring that was given up nothing.
+fn rung(to: &To) -> Option<To> {
+    match to.state {
+        State::Sent | State::Unconfirmed | State::Failed | State::Claimed => Some(to.clone()),
+        State::Held | State::Retry | State::Skipped if to.ring > 0 => Some(To {
+            state: State::Sent,
+            ring: to.ring - 1,
+            hold: None,
+            next_ms: 0,
+            error: String::new(),
+            ..to.clone()
+        }),
+        State::Held | State::Retry | State::Skipped => None,
     }
 }
 
@@ -179,10 +209,9 @@ fn reopen(id: &str, ledger: &mut Ledger) {
     if let Some(entry) = ledger.items.get_mut(id) {
         entry.closed_ms = None;
         entry.why.clear();
-        entry.to.retain(|_, to| to.state.has_rung() || to.state == State::Claimed);
-        for to in entry.to.values_mut() {
-            to.again = true;
-        }
+        let before = std::mem::take(&mut entry.to);
+        let kept = before.into_iter().filter_map(|(outlet, to)| Some((outlet, rung(&to)?)));
+        entry.to = kept.map(|(outlet, to)| (outlet, To { again: true, ..to })).collect();
     }
 }
 
@@ -219,7 +248,11 @@ fn start_afresh(ledger: &mut Ledger, cooldown_ms: Ms, now: Ms) {
 
 /// A message is closed when it is final on every outlet.
 fn finish_messages(ledger: &mut Ledger, rules: &Rules, now: Ms) {
-    for entry in ledger.items.values_mut().filter(|e| e.kind == Kind::Message && e.is_open()) {
+    for entry in ledger
+        .items
+        .values_mut()
+        .filter(|e| e.kind == Kind::Message && e.is_open())
+    {
         let is_done = |name: &str| entry.to.get(name).is_some_and(|t| t.state.is_final());
         if rules.outlets.iter().all(|o| is_done(&o.name)) {
             entry.close(now, "done");
@@ -254,7 +287,10 @@ fn leave(ledger: &mut Ledger, live: &BTreeSet<&str>, now: Ms) {
 
 /// Open messages, whose texts the ledger holds.
 fn messages(ledger: &Ledger) -> Vec<Live> {
-    let messages = ledger.items.iter().filter(|(_, e)| e.kind == Kind::Message && e.is_open());
+    let messages = ledger
+        .items
+        .iter()
+        .filter(|(_, e)| e.kind == Kind::Message && e.is_open());
     messages
         .map(|(id, e)| Live {
             id: id.clone(),

@@ -1,8 +1,8 @@
 //! The command line (ring-notify(1)).
 
 use crate::TOOL;
-use crate::command::{digest, inbox, outlets, quiet, send, stats, test};
 use crate::command::{deliver, watch};
+use crate::command::{digest, inbox, outlets, quiet, send, stats, test};
 use clap::{Parser, Subcommand, ValueEnum};
 use ring_session::command_line::{self, Place, Shell};
 use ring_session::output::Output;

@@ -324,12 +324,20 @@ mod tests {
             urgent: true,
             ..Entry::default()
         };
-        for (name, state) in [("a", State::Held), ("b", State::Retry), ("c", State::Claimed), ("d", State::Sent)] {
+        for (name, state) in [
+            ("a", State::Held),
+            ("b", State::Retry),
+            ("c", State::Claimed),
+            ("d", State::Sent),
+        ] {
             entry.to.insert(name.into(), To { state, ..To::default() });
         }
         entry.close(7, "answered");
         let states: Vec<State> = entry.to.values().map(|t| t.state).collect();
         assert_eq!(states, [State::Skipped, State::Skipped, State::Claimed, State::Sent]);
-        assert_eq!((entry.closed_ms, entry.title.as_str(), entry.urgent), (Some(7), "", false));
+        assert_eq!(
+            (entry.closed_ms, entry.title.as_str(), entry.urgent),
+            (Some(7), "", false)
+        );
     }
 }

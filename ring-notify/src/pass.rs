@@ -20,15 +20,14 @@ use jiff::tz::TimeZone;
 use ring_session::events::{self, Line};
 use ring_session::lock;
 use ring_session::process::Stamp;
-use ring_session::time::{self, Ms};
 use ring_session::ring::OFF_VARIABLE;
+use ring_session::time::{self, Ms};
 use ring_session::{Refusal, Settings, StateDir, Store, id};
 use serde::Serialize;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 use std::time::Duration;
-
 
 /// A claim that is older is not sent any more, in milliseconds: another run may be about to give it up.
 const FRESH_MS: Ms = 100_000;
@@ -47,7 +46,10 @@ pub struct Pass<'a> {
 
 /// One delivery, for people and programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[allow(missing_docs, reason = "each is the member of the same name, ring-notify(1), DELIVER")]
+#[allow(
+    missing_docs,
+    reason = "each is the member of the same name, ring-notify(1), DELIVER"
+)]
 pub struct Delivery {
     pub item: String,
     pub outlet: String,
@@ -158,7 +160,13 @@ impl Pass<'_> {
         let store = self.store.at(time::now_ms());
         let mut ledger = ledger::read(self.state())?.ledger;
         let read = self.read(&store);
-        let plan = self.plan(&mut ledger, &read, &quiet::read(self.state())?.0, store.here().now, &OnceCell::new());
+        let plan = self.plan(
+            &mut ledger,
+            &read,
+            &quiet::read(self.state())?.0,
+            store.here().now,
+            &OnceCell::new(),
+        );
         let mut report = Report::default();
         for due in plan.decision.due {
             report.sent.extend(due.parts.into_iter().map(|(item, ring)| Delivery {
@@ -239,14 +247,19 @@ impl Pass<'_> {
             self.plan(&mut ledger, &read, &quiet, store.here().now, &looked);
         }
         let (plan, store) = self.claim(&looked)?;
-        let lost: Vec<Told> = plan.decision.lost.iter().map(|(item, outlet, ring)| Told {
-            item: item.clone(),
-            outlet: outlet.clone(),
-            ring: *ring,
-            state: State::Unconfirmed,
-            error: "owner_lost".into(),
-            lag_ms: 0,
-        }).collect();
+        let lost: Vec<Told> = plan
+            .decision
+            .lost
+            .iter()
+            .map(|(item, outlet, ring)| Told {
+                item: item.clone(),
+                outlet: outlet.clone(),
+                ring: *ring,
+                state: State::Unconfirmed,
+                error: "owner_lost".into(),
+                lag_ms: 0,
+            })
+            .collect();
         self.tell(&lost, store.here().now);
         lost.iter().for_each(|told| report.add(told));
         for told in self.send(&plan, &store) {
@@ -268,7 +281,10 @@ impl Pass<'_> {
         if let Some(why) = stored.broken {
             let path = ledger::path(state);
             ledger::set_aside(&path)?;
-            warn(format!("{} could not be read and is ledger.json.bad now: {why}", path.display()));
+            warn(format!(
+                "{} could not be read and is ledger.json.bad now: {why}",
+                path.display()
+            ));
         }
         let mut ledger = stored.ledger;
         let plan = self.plan(&mut ledger, &read, &quiet, now, looked);
@@ -334,10 +350,7 @@ impl Pass<'_> {
 /// The process that claims.
 fn me() -> Stamp {
     let pid = std::process::id();
-    Stamp::of(pid).unwrap_or_else(|| Stamp {
-        pid,
-        ..Stamp::nobody()
-    })
+    Stamp::of(pid).unwrap_or_else(|| Stamp { pid, ..Stamp::nobody() })
 }
 
 fn line(told: &Told, now: Ms) -> Option<String> {

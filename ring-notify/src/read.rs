@@ -40,12 +40,14 @@ pub fn read(store: &Store, settings: &Settings) -> Read {
             for bad in listing.bad {
                 let stem = bad.path.file_stem().map(|s| s.to_string_lossy().into_owned());
                 sources.unknown.rows.extend(stem);
-                read.problems.push(format!("cannot read {}: {}", bad.path.display(), bad.why));
+                read.problems
+                    .push(format!("cannot read {}: {}", bad.path.display(), bad.why));
             }
         }
         Err(e) => {
             sources.unknown.status = true;
-            read.problems.push(format!("cannot list {}: {e}", store.state().status().display()));
+            read.problems
+                .push(format!("cannot list {}: {e}", store.state().status().display()));
         }
     }
     let here = store.here();
@@ -57,7 +59,11 @@ pub fn read(store: &Store, settings: &Settings) -> Read {
         Ok(surveyed) => {
             sources.records.extend(surveyed.heads.iter().map(|h| h.id.clone()));
             for refusal in &surveyed.broken {
-                let id = refusal.details.get("session").and_then(|s| s.as_str()).unwrap_or_default();
+                let id = refusal
+                    .details
+                    .get("session")
+                    .and_then(|s| s.as_str())
+                    .unwrap_or_default();
                 sources.unknown.records.insert(id.to_owned());
                 read.problems.push(refusal.message.clone());
             }
@@ -85,7 +91,10 @@ pub fn read(store: &Store, settings: &Settings) -> Read {
 
 /// What a last look at one item finds.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "nearly always the large one, and one at a time")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nearly always the large one, and one at a time"
+)]
 pub enum Check {
     /// It is open, and this is how it looks now.
     Open(Live),
@@ -163,7 +172,11 @@ fn place(row: Option<&Row>) -> Place {
 }
 
 fn folder(row: &Row) -> String {
-    let folder = if row.origin_cwd.is_empty() { &row.cwd } else { &row.origin_cwd };
+    let folder = if row.origin_cwd.is_empty() {
+        &row.cwd
+    } else {
+        &row.origin_cwd
+    };
     folder.clone()
 }
 
@@ -201,7 +214,13 @@ fn of_record(seen: &Seen, row: Option<&Row>, here: &Here) -> Vec<Live> {
     let requests = record.permissions.iter().filter(is_open).map(|r| Live {
         id: format!("perm:{}:{}", record.id, r.id),
         kind: Kind::Permission,
-        sign: sign(&base.session, "foreground", "permission", &request_detail(r), &r.call_id),
+        sign: sign(
+            &base.session,
+            "foreground",
+            "permission",
+            &request_detail(r),
+            &r.call_id,
+        ),
         opened_ms: r.created_ms,
         until_ms: r.expires_ms,
         detail: request_detail(r),
@@ -285,5 +304,7 @@ pub fn names(store: &Store) -> BTreeMap<String, String> {
         names: BTreeMap<String, String>,
     }
     let bytes = fs::read(store.state().board().join("names.json")).unwrap_or_default();
-    serde_json::from_slice::<Names>(&bytes).map(|n| n.names).unwrap_or_default()
+    serde_json::from_slice::<Names>(&bytes)
+        .map(|n| n.names)
+        .unwrap_or_default()
 }

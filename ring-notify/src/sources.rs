@@ -34,7 +34,9 @@ pub struct Unknown {
 impl Sources {
     /// Whether somebody is needed in a session: a wait, a request or a proposal of it is open.
     pub fn needs_somebody(&self, session: &str) -> bool {
-        self.live.iter().any(|l| l.session == session && l.kind.needs_somebody())
+        self.live
+            .iter()
+            .any(|l| l.session == session && l.kind.needs_somebody())
     }
 
     /// Whether a session has a proposal that awaits a decision.

@@ -84,7 +84,10 @@ fn pass(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
         let details = serde_json::to_value(&report).unwrap_or_default();
         return Err(Refusal::new(
             Code::DeliveryFailed,
-            format!("not everything was delivered: {}; see `ring-notify outlets`", text.join(", ")),
+            format!(
+                "not everything was delivered: {}; see `ring-notify outlets`",
+                text.join(", ")
+            ),
         )
         .with("report", details));
     }
@@ -192,8 +195,8 @@ fn start(args: &Args, place: &Place) -> Result<(), Refusal> {
         .stderr(Stdio::null())
         // not in the agent's process group: what is sent to that is not meant for a ring
         .process_group(0);
-    command.spawn().map_err(|e| {
-        Refusal::new(Code::Internal, format!("{TOOL} could not start itself: {e}"))
-    })?;
+    command
+        .spawn()
+        .map_err(|e| Refusal::new(Code::Internal, format!("{TOOL} could not start itself: {e}")))?;
     Ok(())
 }

@@ -143,7 +143,9 @@ fn check(wanted: &Wanted) -> Result<(), Refusal> {
     over("the body", wanted.body.trim_end(), LIMITS.1)?;
     if let Some(id) = &wanted.id {
         if text::clean(id, ID) != *id || id.is_empty() {
-            return Err(bad(format!("the id must be 1 to {ID} characters without controls or blanks at its ends")));
+            return Err(bad(format!(
+                "the id must be 1 to {ID} characters without controls or blanks at its ends"
+            )));
         }
         over("the id", id, ID)?;
     }
@@ -155,10 +157,13 @@ pub fn no_outlet(name: &str, rules: &Rules) -> Refusal {
     let names: Vec<&str> = rules.outlets.iter().map(|o| o.name.as_str()).collect();
     Refusal::new(
         Code::NotFound,
-        format!("no outlet {name:?}; there is {}", match names.is_empty() {
-            true => "none".to_owned(),
-            false => names.join(", "),
-        }),
+        format!(
+            "no outlet {name:?}; there is {}",
+            match names.is_empty() {
+                true => "none".to_owned(),
+                false => names.join(", "),
+            }
+        ),
     )
     .with("outlet", name)
 }
@@ -191,7 +196,9 @@ fn enter(
     let stored = ledger::read(&state)?;
     if let Some(why) = stored.broken {
         ledger::set_aside(&ledger::path(&state))?;
-        warn(format!("the ledger could not be read and is ledger.json.bad now: {why}"));
+        warn(format!(
+            "the ledger could not be read and is ledger.json.bad now: {why}"
+        ));
     }
     let mut ledger: Ledger = stored.ledger;
     if ledger.items.contains_key(item) {
@@ -248,7 +255,8 @@ fn tell(
         .iter()
         .map(|(name, t)| ((*name).clone(), json!({"state": t.state.as_str(), "error": t.error})))
         .collect();
-    let document = json!({"schema": 1, "id": item.strip_prefix("msg:").unwrap_or(item), "repeated": repeated, "to": members});
+    let document =
+        json!({"schema": 1, "id": item.strip_prefix("msg:").unwrap_or(item), "repeated": repeated, "to": members});
     let has_it = |t: &To| matches!(t.state, State::Sent | State::Held | State::Unconfirmed | State::Claimed);
     if !repeated && !meant.iter().any(|(_, t)| has_it(t)) {
         let retries = meant.iter().any(|(_, t)| t.state == State::Retry);

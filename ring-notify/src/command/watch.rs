@@ -72,7 +72,9 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
 /// Whether something has happened that may ring.
 fn news(follower: &mut Option<Follower>) -> bool {
     let lines = follower.as_mut().and_then(|f| f.look().ok()).unwrap_or_default();
-    lines.iter().any(|line| !line.kind.starts_with("notif") && line.kind != "quiet_set")
+    lines
+        .iter()
+        .any(|line| !line.kind.starts_with("notif") && line.kind != "quiet_set")
 }
 
 fn print(report: &Report, context: &mut Context<'_>) -> Result<(), Refusal> {
