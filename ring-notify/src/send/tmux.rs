@@ -1,14 +1,17 @@
 //! tmux: the pane of a session, what it lets through, and messages in the status line.
 
 use super::Fate;
-use super::program::{self, End, LIMIT};
+use super::program::{self, End};
 use super::sequence::one_line;
 use crate::message::{Message, Place};
 use std::env;
 use std::process::Command;
+use std::time::Duration;
 
 /// How long a message stays, in milliseconds.
 const SHOWN: &str = "8000";
+/// How long tmux may take to show it: with the question before it, no more than any other program.
+const LIMIT: Duration = Duration::from_secs(7);
 // Blanks between, because tmux prints a tab as `_` where the locale is not UTF-8, as it is in a cron job.
 const PANES: &str = "p #{pane_id} #{pane_tty} #{session_attached} #{window_active} #{allow-passthrough}";
 const CLIENTS: &str = "c #{client_activity} #{client_name}";

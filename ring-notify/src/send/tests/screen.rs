@@ -155,7 +155,7 @@ fn n65_a_terminal_that_is_stopped_is_busy_and_nobody_waits_for_it() {
     pty.stop();
     let told = Job::new(json!({"type": "osc777"})).at(pty.place(&process)).send(&[]);
     assert_eq!(told.fate, said(&Fate::retry("tty busy")));
-    assert!(told.took.as_millis() < 500, "{:?}", told.took);
+    assert!(told.took.as_millis() < 2_000, "{:?}", told.took);
 }
 
 #[test]

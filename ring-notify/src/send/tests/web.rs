@@ -86,7 +86,7 @@ fn n57_before_the_request_has_left_it_may_be_sent_again() {
     drop(listener);
     let told = webhook(&url).send(&[]);
     assert_eq!(told.fate, said(&Fate::retry("connect")));
-    assert!(told.took.as_millis() < 1_000);
+    assert!(told.took.as_millis() < 4_000);
 }
 
 #[test]
