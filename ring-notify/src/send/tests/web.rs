@@ -296,3 +296,14 @@ fn a_proxy_of_the_environment_is_used_and_what_it_refuses_may_be_sent_again() {
     let variables = [("http_proxy", address.as_str()), ("no_proxy", "127.0.0.1")];
     assert_eq!(webhook(&direct.url("/")).send(&variables).fate, said(&Fate::Sent));
 }
+
+#[test]
+fn a_socks_proxy_is_used_too() {
+    let proxy = Web::start(&[Answer::Socks]);
+    let address = format!("socks5h://127.0.0.1:{}", proxy.port);
+    let told = webhook("http://ring.invalid/hook").send(&[("ALL_PROXY", &address)]);
+    assert_eq!(told.fate, said(&Fate::Sent));
+    let seen = proxy.seen();
+    assert_eq!(seen[0].head, "SOCKS ring.invalid");
+    assert!(seen[1].head.starts_with("POST /hook HTTP/1.1"), "{}", seen[1].head);
+}

@@ -20,6 +20,8 @@ pub enum Answer {
     Sleeps,
     /// As a proxy: takes `CONNECT`, then is the server itself, and answers `204`.
     Connects,
+    /// As a SOCKS proxy that takes the name of the host, then as above.
+    Socks,
 }
 
 /// A request as it came.
@@ -86,6 +88,22 @@ fn serve(mut stream: TcpStream, answer: Answer, kept: &Mutex<Vec<Seen>>) {
     match answer {
         Answer::Refuses => return,
         Answer::Sleeps => return std::thread::sleep(Duration::from_secs(30)),
+        Answer::Socks => {
+            let mut greeting = [0; 2];
+            stream.read_exact(&mut greeting).unwrap();
+            stream.read_exact(&mut vec![0; greeting[1].into()]).unwrap();
+            stream.write_all(&[5, 0]).unwrap();
+            let mut wanted = [0; 5];
+            stream.read_exact(&mut wanted).unwrap();
+            let mut host = vec![0; usize::from(wanted[4]) + 2];
+            stream.read_exact(&mut host).unwrap();
+            host.truncate(host.len() - 2);
+            let head = format!("SOCKS {}", String::from_utf8(host).unwrap());
+            let body = String::new();
+            kept.lock().unwrap().push(Seen { head, body });
+            stream.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).unwrap();
+            return serve(stream, OK, kept);
+        }
         _ => {}
     }
     let seen = read(&mut stream);
