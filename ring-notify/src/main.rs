@@ -4,11 +4,13 @@ mod cli;
 mod config;
 mod item;
 mod ledger;
+mod look;
 mod command;
 mod hours;
 mod message;
 mod outlet;
 mod send;
+mod whom;
 
 use ring_session::command_line;
 use std::io;
