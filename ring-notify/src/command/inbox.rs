@@ -12,7 +12,7 @@ use ring_session::table::{self, Table};
 use ring_session::time::{Ms, human_span};
 use ring_session::work::Work;
 use ring_session::{Code, Refusal};
-use serde_json::json;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
@@ -97,8 +97,13 @@ fn is_of(row: &InboxRow, whom: Option<&Whom>) -> bool {
 pub fn list(args: &List, context: &mut Context<'_>) -> Result<(), Refusal> {
     let (surveyed, whom) = survey(args.session.as_deref(), context)?;
     let unread = surveyed.rows.iter().filter(|r| r.is_unread()).count();
-    let mut document = json!({"schema": 1, "unread_count": unread, "total": surveyed.rows.len(),
-        "unreadable": surveyed.broken.len()});
+    let mut document = Document {
+        schema: 1,
+        unread_count: unread,
+        total: surveyed.rows.len(),
+        unreadable: surveyed.broken.len(),
+        notifications: None,
+    };
     if args.count && context.format != Format::Oneline {
         return context.print(&document, |out| writeln!(out, "{unread}"));
     }
@@ -120,11 +125,22 @@ pub fn list(args: &List, context: &mut Context<'_>) -> Result<(), Refusal> {
         }
         return Ok(());
     }
-    document["notifications"] = serde_json::to_value(&shown).map_err(std::io::Error::from)?;
+    document.notifications = Some(&shown);
     let mut ids: Vec<String> = surveyed.rows.iter().map(|r| r.notification.id.clone()).collect();
     ids.sort_unstable();
     let now = context.now();
     context.print(&document, |out| table(out, &shown, &ids, now, &look))
+}
+
+/// What `list` prints as JSON.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u64,
+    unread_count: usize,
+    total: usize,
+    unreadable: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notifications: Option<&'a [&'a InboxRow]>,
 }
 
 /// How many nobody has read, for a bar.
@@ -250,19 +266,24 @@ pub fn read(args: &Read, context: &mut Context<'_>) -> Result<(), Refusal> {
         false => read_some(&args.ids, &rows, context, &mut refused)?,
     };
     refused.or_done()?;
-    let Done { read, already, unknown } = done;
     if !context.json() {
-        for given in &unknown {
+        for given in &done.unknown {
             warn(format!("not in the inbox: {given}"));
         }
     }
-    let ok = unknown.is_empty();
-    let document = json!({"schema": 1, "ok": ok, "read": read, "already": already, "unknown": unknown});
-    context.print(&document, |out| writeln!(out, "{} read", read.len()))
+    let done = Done {
+        schema: 1,
+        ok: done.unknown.is_empty(),
+        ..done
+    };
+    context.print(&done, |out| writeln!(out, "{} read", done.read.len()))
 }
 
-#[derive(Default)]
+/// What `read` prints as JSON.
+#[derive(Default, Serialize)]
 struct Done {
+    schema: u64,
+    ok: bool,
     read: Vec<String>,
     already: Vec<String>,
     unknown: Vec<String>,
@@ -280,7 +301,7 @@ fn read_all(rows: &[&InboxRow], context: &Context<'_>, refused: &mut Refused) ->
     Done {
         read: marked.concat(),
         already: before.map(|r| r.notification.id.clone()).collect(),
-        unknown: Vec::new(),
+        ..Done::default()
     }
 }
 
@@ -333,6 +354,13 @@ fn read_some(
     Ok(done)
 }
 
+/// What `clear` prints as JSON.
+#[derive(Serialize)]
+struct Removed {
+    schema: u64,
+    removed: usize,
+}
+
 /// Runs `clear`.
 ///
 /// # Errors
@@ -355,7 +383,7 @@ pub fn clear(args: &Clear, context: &mut Context<'_>) -> Result<(), Refusal> {
     });
     refused.or_done()?;
     let removed: usize = removed.into_iter().sum();
-    context.print(&json!({"schema": 1, "removed": removed}), |out| {
+    context.print(&Removed { schema: 1, removed }, |out| {
         writeln!(out, "{removed} removed")
     })
 }
