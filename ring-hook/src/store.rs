@@ -149,7 +149,10 @@ fn bad(path: PathBuf, why: &str) -> Bad {
 }
 
 /// One file; none if it went meanwhile. A row without its own names takes them from the file's.
-fn read(path: &Path) -> Result<Option<Row>, String> {
+///
+/// # Errors
+/// A text for people.
+pub fn read(path: &Path) -> Result<Option<Row>, String> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),

@@ -1,7 +1,17 @@
 //! ring-notify: one ring when somebody is needed or a turn has ended.
 
 mod cli;
+mod admit;
+mod compose;
 mod config;
+mod due;
+mod looking;
+mod mask;
+mod pass;
+mod quiet;
+mod read;
+mod settle;
+mod sources;
 mod item;
 mod ledger;
 mod look;

@@ -1,8 +1,8 @@
 //! A message: what an item, or a summary of several, says on its way out (ring-notify(1), MESSAGES). Every text in it is
 //! cleaned, masked and within its limit before it gets here.
 
-use serde::Serialize;
 use ring_session::time::Ms;
+use serde::Serialize;
 
 /// What leaves through an outlet.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,6 +17,8 @@ pub struct Message {
     pub place: Place,
     /// `Idempotency-Key`: item, ring, outlet. The same when the same thing is sent again.
     pub key: String,
+    /// Name of the outlet that it leaves through.
+    pub outlet: String,
 }
 
 /// The members of the generic JSON, in their order.

@@ -106,8 +106,8 @@ pub struct Terminal {
     pub tty: Option<PathBuf>,
 }
 
-/// Where a secret comes from. Its value is read when it is needed and never kept, shown or logged.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Where a secret comes from. Its value is read when it is needed and never kept, shown or logged; `{:?}` hides it.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub enum Secret {
     /// There is none.
     #[default]

@@ -186,6 +186,8 @@ pub struct Refusal {
     pub message: String,
     /// Machine-readable particulars; `reason` tells cases within one code apart.
     pub details: Map<String, Value>,
+    /// The same command may succeed later, or what it began goes on by itself.
+    pub retriable: bool,
 }
 
 impl Refusal {
@@ -195,7 +197,15 @@ impl Refusal {
             code,
             message: message.into(),
             details: Map::new(),
+            retriable: code.retriable(),
         }
+    }
+
+    /// Says otherwise than its code whether a later try may succeed (`DELIVERY_FAILED`: one is due).
+    #[must_use]
+    pub fn retriable(mut self, is: bool) -> Self {
+        self.retriable = is;
+        self
     }
 
     /// Adds one particular.
@@ -216,7 +226,7 @@ impl Refusal {
         let error = serde_json::json!({"error": {
             "code": self.code.as_str(),
             "message": self.message,
-            "retriable": self.code.retriable(),
+            "retriable": self.retriable,
             "details": self.details,
         }});
         crate::text::inert_json(error.to_string())

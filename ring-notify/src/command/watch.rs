@@ -1,19 +1,97 @@
-//! `watch`.
+//! `watch`: a pass every so often, and at once when something has happened, until it is interrupted.
 
-use crate::cli::Context;
-use ring_session::Refusal;
+use crate::cli::{Context, warn};
+use crate::command::deliver::{lines, rules};
+use crate::pass::{Pass, Report};
+use ring_session::command_line;
+use ring_session::events::Follower;
+use ring_session::run::Signals;
+use ring_session::time::Ms;
+use ring_session::{Code, Refusal};
+use std::thread;
+use std::time::{Duration, Instant};
 
-/// Arguments.
+/// How often it looks for a signal and for new lines of events.jsonl.
+const TICK: Duration = Duration::from_millis(200);
+/// Bounds of the interval, in milliseconds.
+const INTERVAL: std::ops::RangeInclusive<Ms> = 1_000..=3_600_000;
+
+/// Rings what is due until it is interrupted.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-
+    /// How often: 1s to 1h
+    #[arg(long, value_name = "D", default_value = "5s", value_parser = command_line::span)]
+    interval: Ms,
 }
 
 /// Runs it.
 ///
 /// # Errors
-/// `IO`.
+/// `INVALID_ARGUMENT`, `SCHEMA_NEWER`, `IO`.
 pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
-    let _used = (args, context.now());
+    if !INTERVAL.contains(&args.interval) {
+        return Err(Refusal::new(Code::InvalidArgument, "--interval is from 1s to 1h"));
+    }
+    let interval = Duration::from_millis(u64::try_from(args.interval).unwrap_or(5_000));
+    let signals = Signals::listen()?;
+    // lines are hints: without them it looks at each interval all the same
+    let mut follower = Follower::from_now(context.store.state()).ok();
+    loop {
+        // settings may change while it runs
+        let (settings, _) = context.place.settings();
+        context.settings = settings;
+        let rules = rules(context);
+        let pass = Pass {
+            store: &context.store,
+            settings: &context.settings,
+            rules: &rules,
+            first: "",
+        };
+        match pass.run(false) {
+            Ok(report) => print(&report, context)?,
+            // somebody else holds the lock: later
+            Err(refusal) if refusal.code == Code::LockTimeout => warn(refusal),
+            Err(refusal) => return Err(refusal),
+        }
+        let looked = Instant::now();
+        // what this pass itself has told wakes nobody
+        news(&mut follower);
+        loop {
+            if signals.take().is_some() {
+                return Ok(());
+            }
+            let left = interval.saturating_sub(looked.elapsed());
+            if left.is_zero() || news(&mut follower) {
+                break;
+            }
+            thread::sleep(TICK.min(left));
+        }
+    }
+}
+
+/// Whether something has happened that may ring.
+fn news(follower: &mut Option<Follower>) -> bool {
+    let lines = follower.as_mut().and_then(|f| f.look().ok()).unwrap_or_default();
+    lines.iter().any(|line| !line.kind.starts_with("notif") && line.kind != "quiet_set")
+}
+
+fn print(report: &Report, context: &mut Context<'_>) -> Result<(), Refusal> {
+    let json = context.json();
+    let done = Report {
+        // they stand there at each look
+        held: Vec::new(),
+        retry: Vec::new(),
+        ..report.clone()
+    };
+    if done == Report::default() {
+        return Ok(());
+    }
+    if json {
+        serde_json::to_writer(&mut *context.out, &super::deliver::document(&done)).map_err(std::io::Error::from)?;
+        writeln!(context.out)?;
+    } else {
+        lines(&done, context.out)?;
+    }
+    context.out.flush()?;
     Ok(())
 }

@@ -1,0 +1,1 @@
+//! Outlets as they are: real terminals, servers and programs.
