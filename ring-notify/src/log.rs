@@ -95,7 +95,11 @@ impl Log {
             read_to(&mut bytes, new_file, &newest)?;
             return Ok(Log(bytes));
         }
-        Err(Refusal::io("read", &newest, &std::io::Error::other("it is being rotated all the time")))
+        Err(Refusal::io(
+            "read",
+            &newest,
+            &std::io::Error::other("it is being rotated all the time"),
+        ))
     }
 
     /// The lines in their order, and how many were none: no JSON object, no UTF-8, a member of a wrong type, or cut.
@@ -106,7 +110,9 @@ impl Log {
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
-            let line = std::str::from_utf8(line).ok().and_then(|t| serde_json::from_str::<Line<'_>>(t).ok());
+            let line = std::str::from_utf8(line)
+                .ok()
+                .and_then(|t| serde_json::from_str::<Line<'_>>(t).ok());
             match line.filter(|l| !l.kind.is_empty()) {
                 Some(line) => lines.push(line),
                 None => bad += 1,

@@ -15,6 +15,7 @@ use ring_session::work::{Here, Work};
 use ring_session::{Code, Settings, Store};
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::Arc;
 
 /// What was read.
 #[derive(Debug, Default)]
@@ -23,6 +24,14 @@ pub struct Read {
     pub sources: Sources,
     /// What lies beyond the inbox.
     pub beyond: Beyond,
+    /// Status rows whose process is not known to be gone, by key.
+    pub rows: Vec<Row>,
+    /// All records.
+    pub heads: Vec<Arc<Head>>,
+    /// Those in which something may be going on.
+    pub records: Vec<Seen>,
+    /// The inbox, read rows too.
+    pub inbox: Vec<InboxRow>,
     /// What could not be read, for people.
     pub problems: Vec<String>,
 }
@@ -40,12 +49,14 @@ pub fn read(store: &Store, settings: &Settings) -> Read {
             for bad in listing.bad {
                 let stem = bad.path.file_stem().map(|s| s.to_string_lossy().into_owned());
                 sources.unknown.rows.extend(stem);
-                read.problems.push(format!("cannot read {}: {}", bad.path.display(), bad.why));
+                read.problems
+                    .push(format!("cannot read {}: {}", bad.path.display(), bad.why));
             }
         }
         Err(e) => {
             sources.unknown.status = true;
-            read.problems.push(format!("cannot list {}: {e}", store.state().status().display()));
+            read.problems
+                .push(format!("cannot list {}: {e}", store.state().status().display()));
         }
     }
     let here = store.here();
@@ -57,7 +68,11 @@ pub fn read(store: &Store, settings: &Settings) -> Read {
         Ok(surveyed) => {
             sources.records.extend(surveyed.heads.iter().map(|h| h.id.clone()));
             for refusal in &surveyed.broken {
-                let id = refusal.details.get("session").and_then(|s| s.as_str()).unwrap_or_default();
+                let id = refusal
+                    .details
+                    .get("session")
+                    .and_then(|s| s.as_str())
+                    .unwrap_or_default();
                 sources.unknown.records.insert(id.to_owned());
                 read.problems.push(refusal.message.clone());
             }
@@ -74,18 +89,25 @@ pub fn read(store: &Store, settings: &Settings) -> Read {
                 }
             }
             read.beyond = surveyed.beyond;
+            read.heads = surveyed.heads;
+            read.records = surveyed.live;
+            read.inbox = surveyed.rows;
         }
         Err(refusal) => {
             sources.unknown.sessions = true;
             read.problems.push(refusal.message);
         }
     }
+    read.rows = by_key.into_values().filter(|r| !is_gone(r, here)).collect();
     read
 }
 
 /// What a last look at one item finds.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "nearly always the large one, and one at a time")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nearly always the large one, and one at a time"
+)]
 pub enum Check {
     /// It is open, and this is how it looks now.
     Open(Live),
@@ -163,7 +185,11 @@ fn place(row: Option<&Row>) -> Place {
 }
 
 fn folder(row: &Row) -> String {
-    let folder = if row.origin_cwd.is_empty() { &row.cwd } else { &row.origin_cwd };
+    let folder = if row.origin_cwd.is_empty() {
+        &row.cwd
+    } else {
+        &row.origin_cwd
+    };
     folder.clone()
 }
 
@@ -201,7 +227,13 @@ fn of_record(seen: &Seen, row: Option<&Row>, here: &Here) -> Vec<Live> {
     let requests = record.permissions.iter().filter(is_open).map(|r| Live {
         id: format!("perm:{}:{}", record.id, r.id),
         kind: Kind::Permission,
-        sign: sign(&base.session, "foreground", "permission", &request_detail(r), &r.call_id),
+        sign: sign(
+            &base.session,
+            "foreground",
+            "permission",
+            &request_detail(r),
+            &r.call_id,
+        ),
         opened_ms: r.created_ms,
         until_ms: r.expires_ms,
         detail: request_detail(r),
@@ -285,5 +317,7 @@ pub fn names(store: &Store) -> BTreeMap<String, String> {
         names: BTreeMap<String, String>,
     }
     let bytes = fs::read(store.state().board().join("names.json")).unwrap_or_default();
-    serde_json::from_slice::<Names>(&bytes).map(|n| n.names).unwrap_or_default()
+    serde_json::from_slice::<Names>(&bytes)
+        .map(|n| n.names)
+        .unwrap_or_default()
 }

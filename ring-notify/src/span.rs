@@ -69,7 +69,11 @@ impl Tracker {
     }
 
     fn status(&mut self, line: &Line<'_>) {
-        let left: BTreeSet<String> = line.waits.iter().map(|w| format!("wait:{}:{}", line.key, w.id)).collect();
+        let left: BTreeSet<String> = line
+            .waits
+            .iter()
+            .map(|w| format!("wait:{}:{}", line.key, w.id))
+            .collect();
         let before = match left.is_empty() {
             true => self.open.remove(&*line.key),
             false => self.open.insert(line.key.clone().into_owned(), left.clone()),

@@ -23,6 +23,15 @@ pub struct Table<'a> {
     pub limit: Option<usize>,
 }
 
+/// How the columns of a table stand.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shape<'a> {
+    /// Which column takes what is left.
+    pub rest: usize,
+    /// Which stand at the right of their room: numbers.
+    pub right: &'a [usize],
+}
+
 /// Columns of the terminal that is printed to; none: no limit.
 pub fn limit() -> Option<usize> {
     screen(io::stdout().is_terminal()).0
@@ -45,10 +54,14 @@ impl Table<'_> {
         rows: &[R],
         cells: impl Fn(&R) -> [String; N],
     ) -> io::Result<()> {
-        self.write_painted(out, rows, N.saturating_sub(1), cells, |_, _, cell| cell)
+        let shape = Shape {
+            rest: N.saturating_sub(1),
+            right: &[],
+        };
+        self.write_painted(out, rows, shape, cells, |_, _, cell| cell)
     }
 
-    /// As [`Table::write`], where the column `rest` takes what is left, and `paint` makes what is printed of a row, the
+    /// As [`Table::write`], in another shape, and `paint` makes what is printed of a row, the
     /// number of a column, and its cell as it is shown: it may only add what takes no column.
     ///
     /// # Errors
@@ -57,7 +70,7 @@ impl Table<'_> {
         self,
         out: &mut dyn Write,
         rows: &[R],
-        rest: usize,
+        shape: Shape<'_>,
         cells: impl Fn(&R) -> [String; N],
         paint: impl Fn(&R, usize, String) -> String,
     ) -> io::Result<()> {
@@ -67,7 +80,7 @@ impl Table<'_> {
                 *widest = width(&shown(&cell)).max(*widest);
             }
         }
-        self.narrow(&mut widths, rest);
+        self.narrow(&mut widths, shape.rest);
         for row in rows {
             let mut line = String::new();
             let mut owed = 0;
@@ -76,14 +89,17 @@ impl Table<'_> {
                     continue;
                 };
                 let cell = fit(&shown(&cell), columns);
-                let behind = blanks(&cell, columns).len() + GAP;
+                let mut behind = blanks(&cell, columns).len();
+                if shape.right.contains(&column) {
+                    owed += std::mem::take(&mut behind);
+                }
                 if !cell.is_empty() {
                     // blanks are owed until something follows, so no line ends in any
                     line.extend(std::iter::repeat_n(' ', owed));
                     line.push_str(&paint(row, column, cell));
                     owed = 0;
                 }
-                owed += behind;
+                owed += behind + GAP;
             }
             writeln!(out, "{line}")?;
         }
@@ -192,9 +208,15 @@ mod tests {
             _ => cell,
         };
         table
-            .write_painted(&mut out, &rows, 1, |r| r.map(str::to_owned), paint)
+            .write_painted(
+                &mut out,
+                &rows,
+                Shape { rest: 1, right: &[0] },
+                |r| r.map(str::to_owned),
+                paint,
+            )
             .unwrap();
-        let expected = "\u{1b}[1ma\u{1b}[0m   a title t…  0123\n\u{1b}[1mbb\u{1b}[0m  x           4567\n";
+        let expected = " \u{1b}[1ma\u{1b}[0m  a title t…  0123\n\u{1b}[1mbb\u{1b}[0m  x           4567\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 

@@ -8,7 +8,7 @@ use ring_session::id::{self, Meant};
 use ring_session::notification::{INBOX, InboxRow, Surveyed};
 use ring_session::record::NotificationKind;
 use ring_session::store::ambiguous;
-use ring_session::table::{self, Table};
+use ring_session::table::{self, Shape, Table};
 use ring_session::time::{Ms, human_span};
 use ring_session::work::Work;
 use ring_session::{Code, Refusal};
@@ -165,6 +165,7 @@ fn oneline(rows: &[&InboxRow], look: &Look) -> String {
 }
 
 const MARK: usize = 0;
+const AGE: usize = 1;
 const RESULT: usize = 2;
 const TITLE: usize = 3;
 const PROJECT: usize = 4;
@@ -211,7 +212,11 @@ fn table(out: &mut dyn Write, rows: &[&InboxRow], ids: &[String], now: Ms, look:
         dispensable: &[PROJECT, RESULT],
         limit: look.width,
     };
-    table.write_painted(out, rows, TITLE, cells, paint)
+    let shape = Shape {
+        rest: TITLE,
+        right: &[AGE],
+    };
+    table.write_painted(out, rows, shape, cells, paint)
 }
 
 /// What becomes of sessions, one after the other: the first refusal stops no other.
