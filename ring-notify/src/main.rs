@@ -5,10 +5,13 @@ mod cli;
 mod command;
 mod compose;
 mod config;
+mod digest;
 mod due;
 mod hours;
 mod item;
 mod ledger;
+mod log;
+mod look;
 mod looking;
 mod mask;
 mod message;
@@ -19,8 +22,11 @@ mod read;
 mod send;
 mod settle;
 mod sources;
+mod span;
+mod stats;
 #[cfg(test)]
 mod testing;
+mod whom;
 
 use ring_session::command_line;
 use std::io;

@@ -15,6 +15,7 @@ use ring_session::work::{Here, Work};
 use ring_session::{Code, Settings, Store};
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::Arc;
 
 /// What was read.
 #[derive(Debug, Default)]
@@ -23,6 +24,14 @@ pub struct Read {
     pub sources: Sources,
     /// What lies beyond the inbox.
     pub beyond: Beyond,
+    /// Status rows whose process is not known to be gone, by key.
+    pub rows: Vec<Row>,
+    /// All records.
+    pub heads: Vec<Arc<Head>>,
+    /// Those in which something may be going on.
+    pub records: Vec<Seen>,
+    /// The inbox, read rows too.
+    pub inbox: Vec<InboxRow>,
     /// What could not be read, for people.
     pub problems: Vec<String>,
 }
@@ -80,12 +89,16 @@ pub fn read(store: &Store, settings: &Settings) -> Read {
                 }
             }
             read.beyond = surveyed.beyond;
+            read.heads = surveyed.heads;
+            read.records = surveyed.live;
+            read.inbox = surveyed.rows;
         }
         Err(refusal) => {
             sources.unknown.sessions = true;
             read.problems.push(refusal.message);
         }
     }
+    read.rows = by_key.into_values().filter(|r| !is_gone(r, here)).collect();
     read
 }
 
