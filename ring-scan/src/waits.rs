@@ -47,7 +47,7 @@ fn moved_on(live: Option<&Live>, since: Ms, now: Ms) -> Option<&'static str> {
     match live.word {
         Word::Busy => Some("a later live record: busy"),
         Word::Shell => Some("a later live record: shell"),
-        Word::Idle if now - live.ms >= IDLE_BELIEVED_MS => Some("a later live record: idle"),
+        Word::Idle if now.saturating_sub(live.ms) >= IDLE_BELIEVED_MS => Some("a later live record: idle"),
         Word::Idle | Word::Waiting(_) => None,
     }
 }
