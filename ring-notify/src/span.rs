@@ -157,3 +157,7 @@ fn perm(line: &Line<'_>) -> String {
 fn plan(line: &Line<'_>) -> String {
     format!("plan:{}", text(&line.proposal))
 }
+
+#[cfg(test)]
+#[path = "span/tests.rs"]
+mod tests;

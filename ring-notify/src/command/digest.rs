@@ -18,6 +18,8 @@ const SINCE: Ms = 4 * 3_600_000;
 const LINES: usize = 5;
 /// In front of them.
 const INDENT: usize = 2;
+/// Below so many columns a word is enough.
+const NARROW: usize = 60;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -80,6 +82,10 @@ struct Section<'a> {
 }
 
 impl Section<'_> {
+    fn is_narrow(&self) -> bool {
+        self.look.width.is_some_and(|columns| columns < NARROW)
+    }
+
     fn cells(&self, since_ms: Ms, who: &Who) -> Cells {
         Cells {
             age_ms: self.now.saturating_sub(since_ms),
@@ -168,8 +174,10 @@ fn human(out: &mut dyn Write, digest: &Digest, back: Ms, now: Ms, look: &Look) -
     let heading = title(Tone::Waiting, digest.proposals.len(), "to approve");
     section.write(out, heading, &digest.proposals, true, |p| Cells {
         what: match p.until_ms {
-            Some(until) => format!("{}, {} left", p.kind, human_span(until.saturating_sub(now))),
-            None => p.kind.to_owned(),
+            Some(until) if !section.is_narrow() => {
+                format!("{}, {} left", p.kind, human_span(until.saturating_sub(now)))
+            }
+            _ => p.kind.to_owned(),
         },
         detail: p.proposal.clone(),
         place: table::short(&ids, &p.id).to_owned(),
@@ -187,7 +195,7 @@ fn human(out: &mut dyn Write, digest: &Digest, back: Ms, now: Ms, look: &Look) -
     };
     let heading = title(Tone::Plain, digest.finished.len(), &format!("finished{failed}"));
     section.write(out, heading, &digest.finished, false, |f| Cells {
-        what: outcome(f, look),
+        what: outcome(f, section.is_narrow(), look),
         tone: match f.result {
             "failed" => Tone::Waiting,
             "completed" => Tone::Working,
@@ -226,9 +234,10 @@ fn human(out: &mut dyn Write, digest: &Digest, back: Ms, now: Ms, look: &Look) -
     Ok(())
 }
 
-fn outcome(finished: &Finished, look: &Look) -> String {
+fn outcome(finished: &Finished, narrow: bool, look: &Look) -> String {
     let took = finished
         .duration_ms
+        .filter(|_| !narrow)
         .map(|ms| format!(" {}", human_span(ms)))
         .unwrap_or_default();
     match finished.result {
