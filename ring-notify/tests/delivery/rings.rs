@@ -1,0 +1,638 @@
+//! What rings, and how often.
+
+use crate::harness::{DAY, Home, MINUTE, NOW, SECOND, Session, count, eventually, start, str_of};
+use serde_json::{Value, json};
+use std::fs;
+
+/// The ids of requests in a row.
+fn waits(home: &Home, session: &str) -> Vec<Value> {
+    home.row(&format!("claude-code:{session}"))["waits"]
+        .as_array()
+        .unwrap()
+        .clone()
+}
+
+#[test]
+fn n21_a_wait_rings_once_however_often_deliver_runs() {
+    let home = Home::new();
+    home.asks("s1", "git push");
+    let report = home.deliver();
+    assert_eq!(count(&report, "sent"), 1, "{report}");
+    let messages = home.taken();
+    assert_eq!(messages.len(), 1);
+    let message = &messages[0];
+    let wait = str_of(&waits(&home, "s1")[0]["id"]);
+    let expected = json!({"schema": 1, "id": format!("wait:claude-code:s1:{wait}"), "kind": "wait.permission",
+        "ring": 0, "urgent": false, "title": "s1: needs permission", "body": "Bash: git push\n~/work/s1",
+        "session": "claude-code:s1", "session_title": "", "agent": "claude-code", "project": home.folder("s1"),
+        "location": "~/work/s1", "detail": "Bash: git push", "tool": "Bash", "waiting_for": "", "error_code": null,
+        "opened_ms": NOW, "items": []});
+    assert_eq!(message, &expected);
+    let report = home.deliver();
+    assert_eq!(count(&report, "sent"), 0, "{report}");
+    assert!(home.taken().is_empty());
+    assert_eq!(home.stands("wait.permission")["state"], "sent");
+    let told = home.events("notify_sent");
+    assert_eq!(told.len(), 1);
+    assert_eq!((&told[0]["outlet"], &told[0]["ring"]), (&json!("probe"), &json!(0)));
+}
+
+#[test]
+fn n21_twenty_deliver_at_once_ring_once() {
+    let home = Home::new();
+    home.asks("s1", "git push");
+    home.deliver_at_once(20);
+    assert_eq!(home.taken().len(), 1);
+    assert_eq!(home.events("notify_sent").len(), 1);
+}
+
+#[test]
+fn n22_another_request_of_the_session_rings_at_once() {
+    let home = Home::new();
+    home.asks("s1", "git push");
+    home.deliver();
+    home.after(SECOND).answered("s1");
+    home.asks("s1", "rm -r build");
+    home.deliver();
+    let bodies: Vec<Value> = home.taken().iter().map(|m| m["detail"].clone()).collect();
+    assert_eq!(bodies, ["Bash: git push", "Bash: rm -r build"]);
+}
+
+#[test]
+fn n22_two_owners_that_wait_are_two_rings() {
+    let home = Home::new();
+    home.asks("s1", "git push");
+    let child = json!({"agent_id": "a31", "agent_type": "Explore", "tool_name": "Bash",
+        "tool_input": {"command": "git push"}});
+    home.event("s1", "PermissionRequest", child);
+    let prompt = json!({"agent_id": "a31", "notification_type": "permission_prompt", "message": "m"});
+    home.event("s1", "Notification", prompt);
+    assert_eq!(waits(&home, "s1").len(), 2);
+    home.deliver();
+    home.deliver();
+    assert_eq!(home.taken().len(), 2);
+}
+
+/// Two messages on one outlet whose first takes its time: the second was claimed with it, and is looked at again.
+#[test]
+fn n23_what_was_answered_before_its_turn_came_is_not_sent() {
+    let home = Home::bare();
+    let (probe, gate) = (home.path("probe"), home.path("gate"));
+    let script = format!(
+        "cat >> '{}'; while test ! -e '{}'; do sleep 0.02; done",
+        probe.display(),
+        gate.display()
+    );
+    home.outlets(&[&home.script("probe", &script, "")]);
+    home.asks("s1", "one");
+    home.after(1).asks("s2", "two");
+    let run = start(&mut home.command(&["ring-notify", "--format", "json", "deliver"]), b"");
+    eventually("the first message", || home.messages("probe").len() == 1);
+    home.after(2).answered("s2");
+    fs::write(&gate, "").unwrap();
+    let out = run.wait_with_output().unwrap();
+    assert!(out.status.success());
+    assert_eq!(home.titles(), ["s1: needs permission"]);
+    let ledger = home.ledger();
+    let second = ledger["items"]
+        .as_object()
+        .unwrap()
+        .values()
+        .find(|i| i["session"] == "claude-code:s2");
+    let second = second.unwrap();
+    assert_eq!(
+        (&second["why"], &second["to"]["probe"]["state"]),
+        (&json!("answered"), &json!("skipped"))
+    );
+    home.after(DAY).deliver();
+    assert!(home.titles().iter().all(|t| t.starts_with("s1")));
+}
+
+#[test]
+fn n23_n30_n36_what_was_read_cleared_decided_or_deleted_before_its_turn_came_is_not_sent() {
+    let changes: [(&str, fn(&Home, &Session), &str); 5] = [
+        (
+            "read",
+            |h, s| h.edit_record(&s.id, |r| r["notifications"][0]["read_ms"] = NOW.into()),
+            "read",
+        ),
+        (
+            "clear",
+            |h, s| h.edit_record(&s.id, |r| r["notifications"] = json!([])),
+            "gone",
+        ),
+        (
+            "delete",
+            |h, s| drop(h.says(&["ring-session", "delete", &s.id, "--force"])),
+            "gone",
+        ),
+        (
+            "reject",
+            |h, s| drop(h.says(&["ring-plan", "reject", &str_of(&h.record(&s.id)["proposal"]["id"])])),
+            "answered",
+        ),
+        (
+            "answer",
+            |h, s| {
+                let request = str_of(&h.record(&s.id)["permissions"][0]["id"]);
+                h.says(&["ring-session", "permission", "answer", &s.id, &request, "deny"]);
+            },
+            "answered",
+        ),
+    ];
+    for (name, change, why) in changes {
+        let home = Home::bare();
+        let (probe, gate) = (home.path("probe"), home.path("gate"));
+        let script = format!(
+            "cat >> '{}'; while test ! -e '{}'; do sleep 0.02; done",
+            probe.display(),
+            gate.display()
+        );
+        home.outlets(&[&home.script("probe", &script, "")]);
+        home.asks("first", "one");
+        home.after(1);
+        let s = match name {
+            "reject" => home.planning(),
+            "answer" => home.session("app"),
+            _ => home.turn("app", MINUTE, &["error", "--error-code", "E"]),
+        };
+        match name {
+            "reject" => {
+                home.propose(&s, &[]);
+                home.end(&s, &["completed", "--seen"]);
+            }
+            "answer" => drop(home.request(&s, "c1", &[])),
+            _ => {}
+        }
+        let run = start(&mut home.after(2).command(&["ring-notify", "deliver"]), b"");
+        eventually("the first message", || home.messages("probe").len() == 1);
+        change(&home, &s);
+        fs::write(&gate, "").unwrap();
+        assert!(run.wait_with_output().unwrap().status.success());
+        assert_eq!(home.titles(), ["first: needs permission"], "{name}");
+        let ledger = home.ledger();
+        let other = ledger["items"]
+            .as_object()
+            .unwrap()
+            .values()
+            .find(|i| i["session"] != "claude-code:first");
+        let other = other.unwrap();
+        let found = (str_of(&other["why"]), str_of(&other["to"]["probe"]["state"]));
+        assert_eq!(found, (why.to_owned(), "skipped".to_owned()), "{name}: {other}");
+        home.after(3).deliver();
+        assert!(home.taken().is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn n24_what_was_answered_is_in_no_retry_repeat_or_summary() {
+    let home = Home::bare();
+    let fail = home.script(
+        "probe",
+        &format!("cat >> '{}'; exit 3", home.path("probe").display()),
+        "",
+    );
+    home.outlets(&[&fail]);
+    home.asks("s1", "one");
+    let report = home.deliver();
+    assert_eq!((count(&report, "retry"), home.taken().len()), (1, 1), "{report}");
+    home.outlets(&[&home.probe("probe", "")]);
+    home.answered("s1");
+    let report = home.after(MINUTE).deliver();
+    assert!(home.taken().is_empty(), "{report}");
+    assert_eq!(home.stands("wait.permission")["state"], "skipped");
+    // repeats
+    home.after(DAY).asks("s2", "two");
+    home.deliver();
+    assert_eq!(home.taken().len(), 1);
+    home.answered("s2");
+    home.after(DAY + MINUTE).deliver();
+    assert!(home.taken().is_empty());
+    // the end of quiet, as one of several and alone
+    home.says(&["ring-notify", "quiet", "1h"]);
+    home.asks("s3", "three");
+    home.asks("s4", "four");
+    assert_eq!(count(&home.deliver(), "held"), 2);
+    home.answered("s3");
+    home.says(&["ring-notify", "quiet", "off"]);
+    assert_eq!(home.titles(), ["s4: needs permission"]);
+    home.says(&["ring-notify", "quiet", "1h"]);
+    home.asks("s5", "five");
+    assert_eq!(count(&home.deliver(), "held"), 1);
+    home.answered("s5");
+    home.says(&["ring-notify", "quiet", "off"]);
+    assert!(home.taken().is_empty());
+}
+
+#[test]
+fn n25_repeats_come_at_30_120_and_300_seconds_and_then_no_more() {
+    let home = Home::new();
+    home.asks("s1", "git push");
+    let mut rings = Vec::new();
+    for second in [0, 1, 29, 30, 31, 119, 120, 299, 300, 301, 3600, 86_400] {
+        home.after(second * SECOND).deliver();
+        rings.extend(
+            home.taken()
+                .iter()
+                .map(|m| (second, m["ring"].clone(), str_of(&m["body"]))),
+        );
+    }
+    let since = |span: &str| format!("Bash: git push\n~/work/s1\nsince {span}");
+    let expected = [
+        (0, json!(0), "Bash: git push\n~/work/s1".to_owned()),
+        (30, json!(1), since("30s")),
+        (120, json!(2), since("2m")),
+        (300, json!(3), since("5m")),
+    ];
+    assert_eq!(rings, expected);
+}
+
+#[test]
+fn n25_a_late_run_makes_up_for_one_repeat_and_none_can_be_asked_for() {
+    let home = Home::new();
+    home.asks("s1", "git push");
+    home.deliver();
+    assert_eq!(home.taken().len(), 1);
+    home.after(400 * SECOND).deliver();
+    let rings: Vec<Value> = home.taken().iter().map(|m| m["ring"].clone()).collect();
+    assert_eq!(rings, [3]);
+    home.after(3600 * SECOND).deliver();
+    assert!(home.taken().is_empty());
+    for (lines, members) in [("repeat_max = 0", ""), ("", "repeat = false")] {
+        let home = Home::bare();
+        home.notify(lines, members);
+        home.asks("s1", "git push");
+        for second in [0, 30, 400, 3600] {
+            home.after(second * SECOND).deliver();
+        }
+        assert_eq!(home.taken().len(), 1, "{lines}{members}");
+    }
+    let home = Home::bare();
+    home.notify("repeat_seconds = [10]\nrepeat_max = 4", "");
+    home.asks("s1", "git push");
+    let mut rings = Vec::new();
+    for second in 0..100 {
+        home.after(second * SECOND).deliver();
+        rings.extend(home.taken().iter().map(|_| second));
+    }
+    assert_eq!(rings, [0, 10, 20, 30, 40], "past its end the last value is added again");
+}
+
+#[test]
+fn n26_the_same_request_that_leaves_and_returns_rings_again_only_after_the_cooldown() {
+    let home = Home::bare();
+    home.notify("repeat_max = 0", "");
+    home.asks("s1", "git push");
+    home.deliver();
+    assert_eq!(home.taken().len(), 1);
+    let first = waits(&home, "s1");
+    home.after(5 * SECOND).answered("s1");
+    home.deliver();
+    home.after(12 * SECOND).asks("s1", "git push");
+    assert_ne!(waits(&home, "s1")[0]["id"], first[0]["id"], "another id");
+    for second in [12, 60, 179] {
+        home.after(second * SECOND).deliver();
+        assert!(home.taken().is_empty(), "{second}");
+    }
+    home.after(180 * SECOND).deliver();
+    assert_eq!(home.taken().len(), 1);
+    for second in [181, 400, 4000] {
+        home.after(second * SECOND).deliver();
+    }
+    assert!(home.taken().is_empty(), "one time");
+    // away for longer: another request
+    home.after(5000 * SECOND).answered("s1");
+    home.deliver();
+    home.after(5011 * SECOND).asks("s1", "git push");
+    home.deliver();
+    assert_eq!(home.taken().len(), 1);
+}
+
+#[test]
+fn n26_a_session_that_flaps_rings_once() {
+    let home = Home::bare();
+    home.notify("repeat_max = 0", "");
+    for second in 0..60 {
+        home.after(second * SECOND).asks("s1", "git push");
+        home.deliver();
+        home.after(second * SECOND + 500).answered("s1");
+        home.deliver();
+    }
+    assert_eq!(home.taken().len(), 1);
+}
+
+fn codex_asks(home: &Home) {
+    let members = json!({"tool_name": "shell", "tool_input": {"command": "git push"}, "turn_id": "t1"});
+    home.event_of("codex", "c1", "PermissionRequest", members);
+}
+
+#[test]
+fn n27_a_silent_request_of_codex_rings_after_eleven_seconds_and_its_row_is_not_written() {
+    let home = Home::new();
+    codex_asks(&home);
+    let row = home.row("codex:c1");
+    assert_eq!(row["waits"], json!([]));
+    home.after(10 * SECOND).deliver();
+    assert!(home.taken().is_empty());
+    home.after(11 * SECOND).deliver();
+    home.after(12 * SECOND).deliver();
+    let messages = home.taken();
+    assert_eq!(messages.len(), 1);
+    assert_eq!(
+        (&messages[0]["title"], &messages[0]["agent"]),
+        (&json!("c1: needs permission"), &json!("codex"))
+    );
+    assert_eq!(home.row("codex:c1"), row);
+    // an event before: nothing is waited for
+    let home = Home::new();
+    codex_asks(&home);
+    home.after(9 * SECOND).event_of(
+        "codex",
+        "c1",
+        "PostToolUse",
+        json!({"tool_name": "shell", "turn_id": "t1"}),
+    );
+    home.after(30 * SECOND).deliver();
+    assert!(home.taken().is_empty());
+}
+
+#[test]
+fn n28_a_request_in_a_record_rings_once_while_it_is_open() {
+    let home = Home::new();
+    let s = home.session("Build API");
+    let request = home.request(&s, "c1", &["--reason", "to publish"]);
+    home.deliver();
+    home.deliver();
+    let messages = home.taken();
+    assert_eq!(messages.len(), 1);
+    assert_eq!(messages[0]["id"], format!("perm:{}:{request}", s.id));
+    assert_eq!(
+        (
+            &messages[0]["title"],
+            &messages[0]["detail"],
+            &messages[0]["kind"],
+            &messages[0]["tool"]
+        ),
+        (
+            &json!("Build API: needs permission"),
+            &json!("Bash: to publish"),
+            &json!("wait.permission"),
+            &json!("Bash")
+        )
+    );
+    assert_eq!(messages[0]["session"], format!("ring:{}", s.id));
+    home.says(&["ring-session", "permission", "answer", &s.id, &request, "allow-once"]);
+    home.after(30 * SECOND).deliver();
+    assert!(home.taken().is_empty());
+    assert_eq!(home.item("wait.permission")["why"], "answered");
+}
+
+#[test]
+fn n28_a_request_that_was_answered_timed_out_or_aborted_is_never_announced() {
+    let ends: [fn(&Home, &Session, &str); 3] = [
+        |h, s, r| drop(h.says(&["ring-session", "permission", "answer", &s.id, r, "deny"])),
+        |h, _, _| drop(h.after(120 * SECOND)),
+        |h, s, _| drop(h.says(&["ring-session", "abort", &s.id])),
+    ];
+    for (n, ends) in ends.iter().enumerate() {
+        let home = Home::new();
+        let s = home.session("Build API");
+        let request = home.request(&s, "c1", &[]);
+        ends(&home, &s, &request);
+        home.deliver();
+        assert!(home.taken().is_empty(), "{n}");
+    }
+    // and one that has rung expires
+    let home = Home::new();
+    let s = home.session("Build API");
+    home.request(&s, "c1", &["--timeout", "20s"]);
+    home.deliver();
+    assert_eq!(home.taken().len(), 1);
+    home.after(30 * SECOND).deliver();
+    assert!(home.taken().is_empty());
+    assert_eq!(home.item("wait.permission")["why"], "expired");
+}
+
+#[test]
+fn n29_a_request_of_a_hook_rings_through_the_row_alone() {
+    let home = Home::new();
+    let prompt = json!({"prompt": "go on"});
+    home.hooked("s1", "UserPromptSubmit", prompt);
+    let tool = json!({"tool_name": "Bash", "tool_input": {"command": "git push"}, "tool_use_id": "toolu_1"});
+    home.hooked("s1", "PermissionRequest", tool.clone());
+    // no dialog follows: it is approved automatically
+    home.deliver();
+    home.after(MINUTE).deliver();
+    assert!(home.taken().is_empty());
+    home.hooked("s1", "PostToolUse", tool.clone());
+    home.hooked("s1", "PermissionRequest", tool);
+    let prompt = json!({"notification_type": "permission_prompt", "message": "m"});
+    home.hooked("s1", "Notification", prompt);
+    let record: Value = home.record("claude-code-s1");
+    assert!(
+        record["permissions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|r| r["state"] == "open"),
+        "{record}"
+    );
+    home.deliver();
+    home.deliver();
+    let messages = home.taken();
+    assert_eq!(messages.len(), 1);
+    assert!(str_of(&messages[0]["id"]).starts_with("wait:claude-code:s1:"));
+}
+
+#[test]
+fn n30_a_proposal_rings_once_with_title_question_and_deadline() {
+    let home = Home::new();
+    let s = home.planning();
+    let proposal = home.propose(&s, &[]);
+    home.deliver();
+    home.deliver();
+    let messages = home.taken();
+    assert_eq!(messages.len(), 1);
+    let message = &messages[0];
+    assert_eq!(message["id"], format!("plan:{proposal}"));
+    assert_eq!(
+        (&message["kind"], &message["title"]),
+        (&json!("proposal"), &json!("Planning: plan to approve"))
+    );
+    let body = format!("Build API v2\nGo ahead?\nuntil 08:30\nring-plan show {proposal}");
+    assert_eq!(message["body"], body);
+}
+
+#[test]
+fn n30_a_proposal_that_was_decided_before_is_never_announced() {
+    let ends: [fn(&Home, &str, &Session); 4] = [
+        |h, p, _| drop(h.says(&["ring-plan", "approve", p, "--permission", "ask"])),
+        |h, p, _| drop(h.says(&["ring-plan", "reject", p])),
+        |h, _, _| drop(h.after(1800 * SECOND)),
+        |h, _, s| drop(h.says(&["ring-session", "abort", &s.id])),
+    ];
+    for (n, ends) in ends.iter().enumerate() {
+        let home = Home::new();
+        let s = home.planning();
+        let proposal = home.propose(&s, &[]);
+        if n < 3 {
+            home.end(&s, &["completed", "--seen"]);
+        }
+        ends(&home, &proposal, &s);
+        home.deliver();
+        let left: Vec<String> = home.titles().into_iter().filter(|t| t.contains("approve")).collect();
+        assert!(left.is_empty(), "{n}: {left:?}");
+    }
+    // and one that has rung does not ring again
+    let home = Home::new();
+    let s = home.planning();
+    let proposal = home.propose(&s, &[]);
+    home.deliver();
+    assert_eq!(home.taken().len(), 1);
+    home.says(&["ring-plan", "reject", &proposal]);
+    home.after(30 * SECOND).deliver();
+    assert!(home.taken().is_empty());
+    assert_eq!(home.item("proposal")["why"], "answered");
+}
+
+fn exit_plan() -> Value {
+    json!({"tool_name": "ExitPlanMode", "tool_use_id": "toolu_1", "permission_mode": "plan",
+        "tool_input": {"plan": "# Build API v2\n\n1. read\n"}})
+}
+
+#[test]
+fn n31_a_proposal_and_the_dialog_of_the_same_plan_are_one_ring() {
+    // stored before anybody looks: the proposal
+    let home = Home::new();
+    let folder = json!({"prompt": "plan it", "permission_mode": "plan"});
+    home.hooked("s1", "UserPromptSubmit", folder);
+    let call = exit_plan();
+    home.hooked("s1", "PreToolUse", call.clone());
+    home.deliver();
+    assert!(home.taken().is_empty(), "no prompt and no waiter has followed");
+    home.hooked("s1", "PermissionRequest", call.clone());
+    home.deliver();
+    home.deliver();
+    let messages = home.taken();
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert_eq!(
+        (&messages[0]["kind"], &messages[0]["detail"]),
+        (&json!("proposal"), &json!("Build API v2"))
+    );
+    // it repeats as one thing, too
+    home.after(30 * SECOND).deliver();
+    assert_eq!(home.taken().len(), 1);
+    home.after(31 * SECOND).hooked("s1", "PostToolUse", call);
+    home.after(300 * SECOND).deliver();
+    assert!(home.taken().is_empty());
+}
+
+#[test]
+fn n31_a_dialog_that_rang_before_its_proposal_was_stored_hands_its_ring_on() {
+    let home = Home::new();
+    let folder = json!({"prompt": "plan it", "permission_mode": "plan"});
+    home.hooked("s1", "UserPromptSubmit", folder);
+    let call = exit_plan();
+    home.event("s1", "PermissionRequest", call.clone());
+    home.deliver();
+    let messages = home.taken();
+    assert_eq!(messages.len(), 1);
+    assert_eq!(messages[0]["kind"], "wait.plan");
+    home.hooked("s1", "PreToolUse", call.clone());
+    home.hooked("s1", "PermissionRequest", call);
+    for second in [1, 10, 29] {
+        home.after(second * SECOND).deliver();
+    }
+    assert!(home.taken().is_empty());
+    assert_eq!(home.item("wait.plan")["why"], "absorbed");
+    home.after(30 * SECOND).deliver();
+    let messages = home.taken();
+    assert_eq!(messages.len(), 1);
+    assert_eq!(
+        (&messages[0]["kind"], &messages[0]["ring"]),
+        (&json!("proposal"), &json!(1))
+    );
+}
+
+#[test]
+fn n32_a_completed_turn_of_a_session_that_waits_has_no_message_and_a_failed_one_has() {
+    let home = Home::new();
+    let s = home.session_of("claude-code", "s1");
+    home.after(MINUTE).end(&s, &["completed"]);
+    home.asks("s1", "git push");
+    home.deliver();
+    assert_eq!(home.titles(), ["s1: needs permission"]);
+    home.answered("s1");
+    home.after(2 * MINUTE).deliver();
+    assert!(home.taken().is_empty(), "for good");
+    assert_eq!(home.item("task.completed")["why"], "absorbed");
+    assert!(home.rows(&s.id)[0]["read_ms"].is_null());
+
+    let home = Home::new();
+    let s = home.session_of("claude-code", "s1");
+    home.after(MINUTE).end(&s, &["error", "--error-code", "EXIT_3"]);
+    home.asks("s1", "git push");
+    home.deliver();
+    let mut titles = home.titles();
+    titles.sort();
+    assert_eq!(titles, ["go on: failed EXIT_3", "s1: needs permission"]);
+
+    let home = Home::new();
+    let s = home.planning();
+    home.propose(&s, &[]);
+    home.after(MINUTE).end(&s, &["completed"]);
+    home.deliver();
+    assert_eq!(home.titles(), ["Planning: plan to approve"]);
+    assert!(home.rows(&s.id)[0]["read_ms"].is_null());
+}
+
+#[test]
+fn n33_a_failed_turn_rings_and_a_completed_one_if_it_took_long_enough() {
+    let home = Home::new();
+    let failed = home.turn("Build API", SECOND, &["error", "--error-code", "EXIT_3"]);
+    home.deliver();
+    let messages = home.taken();
+    assert_eq!(messages.len(), 1);
+    assert_eq!(
+        (&messages[0]["title"], &messages[0]["error_code"]),
+        (&json!("Build API: failed EXIT_3"), &json!("EXIT_3"))
+    );
+    assert_eq!(messages[0]["body"], "1s\n~/work/app");
+    let short = home.turn("Short", 29 * SECOND, &["completed"]);
+    home.deliver();
+    assert!(home.taken().is_empty());
+    let long = home.turn("Long", 30 * SECOND, &["completed"]);
+    home.deliver();
+    home.deliver();
+    assert_eq!(home.titles(), ["Long: finished"]);
+    home.notify("completed = false", "");
+    let off = home.turn("Off", MINUTE, &["completed"]);
+    home.deliver();
+    home.notify("failed = false", "");
+    let quiet = home.turn("Quiet", MINUTE, &["error"]);
+    home.deliver();
+    assert!(home.taken().is_empty());
+    for s in [failed, short, long, off, quiet] {
+        assert!(home.rows(&s.id)[0]["read_ms"].is_null());
+    }
+    home.after(DAY).deliver();
+    assert!(home.taken().is_empty(), "turns never repeat");
+}
+
+#[test]
+fn n34_a_completed_turn_is_told_when_nothing_runs_in_the_background_any_more() {
+    let home = Home::new();
+    let s = home.session_of("claude-code", "s1");
+    home.event("s1", "UserPromptSubmit", json!({"prompt": "x"}));
+    let tasks = json!({"background_tasks": [{"id": "b1", "status": "running", "command": "make"}]});
+    home.after(MINUTE).event("s1", "Stop", tasks);
+    home.end(&s, &["completed"]);
+    assert_eq!(home.row("claude-code:s1")["background"], 1);
+    let report = home.deliver();
+    assert_eq!((count(&report, "held"), home.taken().len()), (1, 0), "{report}");
+    assert_eq!(home.stands("task.completed")["hold"], "background");
+    home.after(2 * MINUTE)
+        .event("s1", "Stop", json!({"background_tasks": []}));
+    home.deliver();
+    assert_eq!(home.titles(), ["go on: finished"]);
+}
