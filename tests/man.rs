@@ -430,7 +430,10 @@ fn lived_in() -> Home {
 /// Runs a command where pages say that state and settings are. `rings`: it may start programs and send.
 fn example(home: &Home, command: &str, rings: bool) -> std::process::Output {
     let mut shell = home.command("sh");
-    shell.args(["-c", command]).env_remove("RING_STATE_DIR").env_remove("RING_CONFIG");
+    shell
+        .args(["-c", command])
+        .env_remove("RING_STATE_DIR")
+        .env_remove("RING_CONFIG");
     if rings {
         shell.env_remove("RING_NO_NOTIFY");
     }
