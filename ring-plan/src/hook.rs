@@ -19,13 +19,13 @@ use ring_session::process::Stamp;
 use ring_session::proposal::{Decision, Submission};
 use ring_session::queue::sha256_hex;
 use ring_session::record::{
-    Artifact, ExecutionState, Mode, ModeBy, Origin, PermissionMode, Proposal, ProposalKind, ProposalStatus,
+    ExecutionState, Mode, ModeBy, Origin, PermissionMode, Proposal, ProposalKind, ProposalStatus,
 };
 use ring_session::time::Ms;
 use ring_session::work::Work;
 use ring_session::{Code, Refusal, text};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Nothing is begun by an event so soon after the session's last turn: it is a late one of that turn.
 const LATE_MS: Ms = 2_000;
@@ -74,7 +74,7 @@ pub struct Outcome {
     /// The proposal that this process may wait for.
     pub wait_for: Option<String>,
     /// The artifact that was written, should the row not be stored.
-    pub written: Option<(PathBuf, Artifact)>,
+    pub written: Option<artifact::Written>,
 }
 
 impl Event {
@@ -245,7 +245,7 @@ fn propose(work: &mut Work, past: &[Proposal], event: &Event, rules: &Rules) -> 
         title,
         question: "Approve this plan?".into(),
         markdown: plan.clone(),
-        artifact: file.clone(),
+        artifact: file.artifact.clone(),
         wait_ms: rules.wait_ms,
     });
     if let Some(own) = work.record.proposal.as_mut() {
@@ -254,7 +254,7 @@ fn propose(work: &mut Work, past: &[Proposal], event: &Event, rules: &Rules) -> 
     Ok(Outcome {
         answer: None,
         wait_for: asks.then_some(proposal.id),
-        written: Some((project, file)),
+        written: Some(file),
     })
 }
 
