@@ -11,6 +11,7 @@ mod hook;
 mod policy;
 mod proposing;
 mod refusing;
+mod replay;
 mod reporting;
 mod running;
 mod screen;
