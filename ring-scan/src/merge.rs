@@ -105,12 +105,17 @@ pub fn merge(facts: &Facts) -> Option<Outcome> {
 // ---- the rules, in the order of the table ----
 
 fn session_wait(case: &Case) -> Answer {
-    let all = case.facts.record.map_or(&[][..], |r| &r.open);
-    let Some(open) = all.first() else {
+    let Some(record) = case.facts.record.filter(|r| !r.open.is_empty()) else {
         return no("no open proposal or request in a record");
     };
+    // Esc in the agent's own prompt fires no hook, so the record learns of it with the next prompt only.
+    let left = |w: &Waiting| record.prompted.as_ref() == Some(&w.id) && waits::has_left(w, case.live, case.facts.now);
+    let all: Vec<Waiting> = record.open.iter().filter(|w| !left(w)).cloned().collect();
+    let Some(open) = all.first() else {
+        return no("the agent has left its prompt");
+    };
     Yes(Decided {
-        waits: all.to_vec(),
+        waits: all.clone(),
         ..decided(
             "waiting",
             open.since_ms,

@@ -52,6 +52,11 @@ fn moved_on(live: Option<&Live>, since: Ms, now: Ms) -> Option<&'static str> {
     }
 }
 
+/// Whether the agent has left the prompt of its own in which it asks this.
+pub fn has_left(asked: &Waiting, live: Option<&Live>, now: Ms) -> bool {
+    moved_on(live, asked.since_ms, now).is_some()
+}
+
 fn marked(tail: Option<&Tail>, since: Ms, kinds: &[Kind]) -> Option<&'static str> {
     tail.filter(|t| t.ms > since && kinds.contains(&t.kind))
         .map(|_| "a later turn mark of the transcript")
