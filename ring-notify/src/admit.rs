@@ -2,6 +2,7 @@
 
 use crate::item::{Kind, Live};
 use crate::ledger::{Entry, ITEMS, KEEP_MS, Ledger, State, To};
+use crate::message::Place;
 use crate::outlet::Rules;
 use crate::sources::Sources;
 use ring_session::time::Ms;
@@ -59,7 +60,7 @@ pub fn admit(ledger: &mut Ledger, sources: &Sources, rules: &Rules, now: Ms) -> 
         .filter(|l| l.kind != Kind::Completed || !row_is_unknown(&l.session, sources))
         .cloned()
         .collect();
-    open.extend(messages(ledger));
+    open.extend(messages(ledger, sources));
     open.sort_by(|a, b| (a.opened_ms, &a.id).cmp(&(b.opened_ms, &b.id)));
     open
 }
@@ -286,11 +287,19 @@ fn leave(ledger: &mut Ledger, live: &BTreeSet<&str>, now: Ms) {
 }
 
 /// Open messages, whose texts the ledger holds.
-fn messages(ledger: &Ledger) -> Vec<Live> {
+fn messages(ledger: &Ledger, sources: &Sources) -> Vec<Live> {
     let messages = ledger
         .items
         .iter()
         .filter(|(_, e)| e.kind == Kind::Message && e.is_open());
+    // without a session it is for whoever sits at the terminal that sends it
+    let nowhere = || Live {
+        place: Place {
+            own: true,
+            ..Place::default()
+        },
+        ..Live::default()
+    };
     messages
         .map(|(id, e)| Live {
             id: id.clone(),
@@ -300,7 +309,7 @@ fn messages(ledger: &Ledger) -> Vec<Live> {
             urgent: e.urgent,
             title: e.title.clone(),
             body: e.body.clone(),
-            ..Live::default()
+            ..sources.sessions.get(&e.session).cloned().unwrap_or_else(nowhere)
         })
         .collect()
 }

@@ -2,6 +2,7 @@
 //!
 //! It holds no prose but that of `send`: every other text is made from the live record at the moment of sending.
 
+use crate::cli::warn;
 use crate::item::Kind;
 use ring_session::lock::{self, Lock};
 use ring_session::members;
@@ -273,6 +274,23 @@ pub fn read(state: &StateDir) -> Result<Stored, Refusal> {
             broken: Some(e.to_string()),
         },
     })
+}
+
+/// The ledger for a writer, under the lock: one that cannot be read is set aside, which is told, and begun anew.
+///
+/// # Errors
+/// `SCHEMA_NEWER`, `IO`.
+pub fn usable(state: &StateDir) -> Result<Ledger, Refusal> {
+    let stored = read(state)?;
+    if let Some(why) = stored.broken {
+        let path = path(state);
+        set_aside(&path)?;
+        warn(format!(
+            "{} could not be read and is ledger.json.bad now: {why}",
+            path.display()
+        ));
+    }
+    Ok(stored.ledger)
 }
 
 /// Takes the lock of `notify/`.

@@ -9,7 +9,7 @@ use ring_hook::store as rows;
 use ring_hook::view::view;
 use ring_session::notification::{Beyond, Head, InboxRow};
 use ring_session::process::Stamp;
-use ring_session::record::{NotificationKind, Origin, ProposalKind, ProposalStatus, Record, RequestState};
+use ring_session::record::{NotificationKind, Origin, ProposalKind, ProposalStatus, RequestState};
 use ring_session::store::Seen;
 use ring_session::work::{Here, Work};
 use ring_session::{Code, Settings, Store};
@@ -60,13 +60,20 @@ pub fn read(store: &Store, settings: &Settings) -> Read {
         }
     }
     let here = store.here();
-    for row in by_key.values().filter(|r| !is_gone(r, here)) {
+    // what a dead process has left in its row counts for nothing
+    by_key.retain(|_, row| !is_gone(row, here));
+    for row in by_key.values() {
         sources.rows.insert(row.key.clone());
+        sources.sessions.insert(row.key.clone(), of_row(row));
         sources.live.extend(waits(row, here, settings));
     }
     match store.survey_notifications() {
         Ok(surveyed) => {
-            sources.records.extend(surveyed.heads.iter().map(|h| h.id.clone()));
+            for head in &surveyed.heads {
+                sources.records.insert(head.id.clone());
+                let session = || of_head(head, by_key.get(&head.key));
+                sources.sessions.entry(head.key.clone()).or_insert_with(session);
+            }
             for refusal in &surveyed.broken {
                 let id = refusal
                     .details
@@ -199,19 +206,43 @@ fn waits<'a>(row: &'a Row, here: &Here, settings: &Settings) -> impl Iterator<It
     view.waits.into_iter().map(move |wait| Live {
         id: format!("wait:{}:{}", row.key, wait.id),
         kind: Kind::of_wait(&wait.kind),
-        session: row.key.clone(),
         sign: sign(&row.key, &wait.owner, &wait.kind, &wait.detail, &wait.tool_use_id),
         opened_ms: wait.since_ms,
+        detail: wait.detail,
+        tool: wait.tool,
+        waiting_for: wait.waiting_for,
+        ..of_row(row)
+    })
+}
+
+/// What every item of a row's session has.
+fn of_row(row: &Row) -> Live {
+    Live {
+        session: row.key.clone(),
         agent: row.agent.clone(),
         session_id: row.session_id.clone(),
         session_title: row.title.clone(),
         project: folder(row),
-        detail: wait.detail,
-        tool: wait.tool,
-        waiting_for: wait.waiting_for,
         place: place(Some(row)),
         ..Live::default()
-    })
+    }
+}
+
+/// What every item of a record has.
+fn of_head(head: &Head, row: Option<&Row>) -> Live {
+    Live {
+        session: head.key.clone(),
+        record: head.id.clone(),
+        agent: head.agent.clone(),
+        session_id: match head.agent_session_id.is_empty() {
+            true => head.id.clone(),
+            false => head.agent_session_id.clone(),
+        },
+        session_title: head.title.clone(),
+        project: head.project.clone().unwrap_or_default(),
+        place: place(row),
+        ..Live::default()
+    }
 }
 
 /// What awaits somebody in a record: its open requests but those of a hook, for which the row speaks, and its open
@@ -219,7 +250,7 @@ fn waits<'a>(row: &'a Row, here: &Here, settings: &Settings) -> impl Iterator<It
 fn of_record(seen: &Seen, row: Option<&Row>, here: &Here) -> Vec<Live> {
     let work = Work::new(seen.record.clone(), here.clone());
     let record = &work.record;
-    let base = base(record, seen, row);
+    let base = of_head(&Head::of(&record.id, seen), row);
     let turn = record.turn.as_ref().map(|t| t.id.as_str());
     let is_open = |r: &&ring_session::record::Request| {
         r.state == RequestState::Open && r.origin != Origin::Hook && turn == Some(r.turn_id.as_str())
@@ -265,23 +296,6 @@ fn request_detail(request: &ring_session::record::Request) -> String {
     }
 }
 
-fn base(record: &Record, seen: &Seen, row: Option<&Row>) -> Live {
-    let head = Head::of(&record.id, seen);
-    Live {
-        session: head.key,
-        record: record.id.clone(),
-        agent: record.agent.clone(),
-        session_id: match record.agent_session_id.is_empty() {
-            true => record.id.clone(),
-            false => record.agent_session_id.clone(),
-        },
-        session_title: record.title.clone(),
-        project: record.project.clone().unwrap_or_default(),
-        place: place(row),
-        ..Live::default()
-    }
-}
-
 fn turn(row: &InboxRow, status: Option<&Row>) -> Live {
     let (notification, head) = (&row.notification, &row.session);
     Live {
@@ -290,21 +304,12 @@ fn turn(row: &InboxRow, status: Option<&Row>) -> Live {
             NotificationKind::Completed => Kind::Completed,
             NotificationKind::Failed => Kind::Failed,
         },
-        session: head.key.clone(),
-        record: head.id.clone(),
         opened_ms: notification.created_ms,
-        agent: head.agent.clone(),
-        session_id: match head.agent_session_id.is_empty() {
-            true => head.id.clone(),
-            false => head.agent_session_id.clone(),
-        },
         session_title: notification.title.clone(),
-        project: head.project.clone().unwrap_or_default(),
         error_code: notification.error_code.clone(),
         duration_ms: notification.duration_ms,
         background: status.map_or(0, |r| r.background),
-        place: place(status),
-        ..Live::default()
+        ..of_head(head, status)
     }
 }
 

@@ -1,14 +1,14 @@
 //! `send`: an item of one's own, delivered now, under all rules.
 
-use crate::cli::{Context, warn};
+use crate::cli::Context;
 use crate::command::deliver::rules;
 use crate::item::Kind;
-use crate::ledger::{self, Entry, Ledger, State, To};
+use crate::ledger::{self, Entry, State, To};
 use crate::outlet::Rules;
 use crate::pass::Pass;
 use ring_session::notification::Head;
 use ring_session::time::Ms;
-use ring_session::{Code, Refusal, id, text};
+use ring_session::{Code, Refusal, id, ring, text};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::io::Read;
@@ -62,6 +62,7 @@ struct Wanted {
 pub fn run(args: Args, context: &mut Context<'_>) -> Result<(), Refusal> {
     let wanted = wanted(args)?;
     check(&wanted)?;
+    check_on()?;
     let rules = rules(context);
     if let Some(unknown) = wanted.to.iter().find(|n| rules.outlets.iter().all(|o| o.name != **n)) {
         return Err(no_outlet(unknown, &rules));
@@ -122,6 +123,21 @@ fn wanted(args: Args) -> Result<Wanted, Refusal> {
         to: args.to,
         session: args.session,
     })
+}
+
+/// Nothing leaves while rings are off in this environment.
+///
+/// # Errors
+/// `DELIVERY_FAILED`.
+pub fn check_on() -> Result<(), Refusal> {
+    match ring::is_off() {
+        true => Err(Refusal::new(
+            Code::DeliveryFailed,
+            "RING_NO_NOTIFY=1 is set: nothing is sent; unset it",
+        )
+        .with("reason", "off")),
+        false => Ok(()),
+    }
 }
 
 fn bad(text: impl Into<String>) -> Refusal {
@@ -193,14 +209,7 @@ fn enter(
 ) -> Result<bool, Refusal> {
     let state = context.place.state();
     let _held = ledger::lock(&state)?;
-    let stored = ledger::read(&state)?;
-    if let Some(why) = stored.broken {
-        ledger::set_aside(&ledger::path(&state))?;
-        warn(format!(
-            "the ledger could not be read and is ledger.json.bad now: {why}"
-        ));
-    }
-    let mut ledger: Ledger = stored.ledger;
+    let mut ledger = ledger::usable(&state)?;
     if ledger.items.contains_key(item) {
         return Ok(false);
     }
@@ -257,7 +266,7 @@ fn tell(
         .collect();
     let document =
         json!({"schema": 1, "id": item.strip_prefix("msg:").unwrap_or(item), "repeated": repeated, "to": members});
-    let has_it = |t: &To| matches!(t.state, State::Sent | State::Held | State::Unconfirmed | State::Claimed);
+    let has_it = |t: &To| matches!(t.state, State::Sent | State::Held);
     if !repeated && !meant.iter().any(|(_, t)| has_it(t)) {
         let retries = meant.iter().any(|(_, t)| t.state == State::Retry);
         let told: Vec<String> = meant.iter().map(line).collect();
