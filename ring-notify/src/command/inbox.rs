@@ -1,20 +1,18 @@
 //! `list`, `read`, `clear`.
 
+mod shown;
+
 use crate::cli::{Context, Format, warn};
-use crate::look::{Look, Tone};
+use crate::look::Look;
 use crate::whom::{self, Whom};
 use ring_session::command_line::Color;
 use ring_session::id::{self, Meant};
 use ring_session::notification::{INBOX, InboxRow, Surveyed};
-use ring_session::record::NotificationKind;
 use ring_session::store::ambiguous;
-use ring_session::table::{self, Shape, Table};
-use ring_session::time::{Ms, human_span};
 use ring_session::work::Work;
 use ring_session::{Code, Refusal};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
 
 /// Prints the inbox.
 #[derive(Debug, Default, clap::Args)]
@@ -110,7 +108,7 @@ pub fn list(args: &List, context: &mut Context<'_>) -> Result<(), Refusal> {
     let mine: Vec<&InboxRow> = surveyed.rows.iter().filter(|r| is_of(r, whom.as_ref())).collect();
     let look = Look::new(&context.settings, Color::Auto);
     if context.format == Format::Oneline {
-        writeln!(context.out, "{}", oneline(&mine, &look))?;
+        writeln!(context.out, "{}", shown::oneline(&mine, &look))?;
         return Ok(());
     }
     let shown: Vec<&InboxRow> = mine
@@ -129,7 +127,7 @@ pub fn list(args: &List, context: &mut Context<'_>) -> Result<(), Refusal> {
     let mut ids: Vec<String> = surveyed.rows.iter().map(|r| r.notification.id.clone()).collect();
     ids.sort_unstable();
     let now = context.now();
-    context.print(&document, |out| table(out, &shown, &ids, now, &look))
+    context.print(&document, |out| shown::table(out, &shown, &ids, now, &look))
 }
 
 /// What `list` prints as JSON.
@@ -141,82 +139,6 @@ struct Document<'a> {
     unreadable: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     notifications: Option<&'a [&'a InboxRow]>,
-}
-
-/// How many nobody has read, for a bar.
-fn oneline(rows: &[&InboxRow], look: &Look) -> String {
-    let count = |failed| {
-        let kind = if failed {
-            NotificationKind::Failed
-        } else {
-            NotificationKind::Completed
-        };
-        let count = rows
-            .iter()
-            .filter(|r| r.is_unread() && r.notification.kind == kind)
-            .count();
-        (count > 0).then(|| format!("{}{count}", look.mark(failed)))
-    };
-    [count(false), count(true)]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
-const MARK: usize = 0;
-const AGE: usize = 1;
-const RESULT: usize = 2;
-const TITLE: usize = 3;
-const PROJECT: usize = 4;
-const ID: usize = 5;
-
-fn table(out: &mut dyn Write, rows: &[&InboxRow], ids: &[String], now: Ms, look: &Look) -> std::io::Result<()> {
-    let cells = |row: &&InboxRow| {
-        let it = &row.notification;
-        let failed = it.kind == NotificationKind::Failed;
-        let mark = match (row.is_unread(), look.ascii) {
-            (true, _) => look.mark(failed),
-            (false, false) => "·",
-            (false, true) => "-",
-        };
-        let result = match failed {
-            true => format!("failed {}", it.error_code.as_deref().unwrap_or_default()),
-            false => "completed".to_owned(),
-        };
-        let title = match it.title.trim() {
-            "" => "untitled",
-            title => title,
-        };
-        [
-            mark.to_owned(),
-            human_span(now.saturating_sub(it.created_ms)),
-            result.trim_end().to_owned(),
-            title.to_owned(),
-            look.project(row.session.project.as_deref()),
-            table::short(ids, &it.id).to_owned(),
-        ]
-    };
-    let paint = |row: &&InboxRow, column: usize, cell: String| {
-        let tone = match (column, row.notification.kind) {
-            (PROJECT | ID, _) => Tone::Muted,
-            _ if !row.is_unread() => Tone::Muted,
-            (MARK | RESULT, NotificationKind::Failed) => Tone::Waiting,
-            (MARK | RESULT, NotificationKind::Completed) => Tone::Working,
-            _ => Tone::Plain,
-        };
-        look.paint(tone, cell)
-    };
-    let table = Table {
-        cuttable: &[RESULT],
-        dispensable: &[PROJECT, RESULT],
-        limit: look.width,
-    };
-    let shape = Shape {
-        rest: TITLE,
-        right: &[AGE],
-    };
-    table.write_painted(out, rows, shape, cells, paint)
 }
 
 /// What becomes of sessions, one after the other: the first refusal stops no other.

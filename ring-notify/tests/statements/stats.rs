@@ -51,7 +51,7 @@ fn n75_both_files_of_the_log_count() {
     let home = Home::new();
     let session = home.session("a");
     home.turn(&session, &["completed"]);
-    fs::rename(home.path("state/events.jsonl"), home.path("state/events.jsonl.1")).unwrap();
+    ring_session::replace::set_aside_as(&home.path("state/events.jsonl"), &home.path("state/events.jsonl.1")).unwrap();
     home.turn(&session, &["completed"]);
     assert_eq!(project(&home.json(&["stats"]))["completed"], 2);
     home.after(8 * 86_400_000);
