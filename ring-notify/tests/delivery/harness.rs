@@ -3,11 +3,11 @@
 
 use ring_session::Code;
 use serde_json::{Value, json};
-use std::cell::Cell;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The clock of these tests: Friday, 2027-01-15, 08:00 UTC.
@@ -16,6 +16,8 @@ pub const SECOND: i64 = 1_000;
 pub const MINUTE: i64 = 60 * SECOND;
 pub const HOUR: i64 = 60 * MINUTE;
 pub const DAY: i64 = 24 * HOUR;
+/// In place of a clock: the machine's own.
+const REAL: i64 = i64::MIN;
 /// How long a child may take to get somewhere.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -29,8 +31,8 @@ pub fn bin(name: &str) -> PathBuf {
 /// A home of its own, removed at the end.
 pub struct Home {
     dir: tempfile::TempDir,
-    now: Cell<Option<i64>>,
-    table: Cell<bool>,
+    now: AtomicI64,
+    table: AtomicBool,
 }
 
 /// A session of ring-session and its live turn.
@@ -53,8 +55,8 @@ impl Home {
     pub fn bare() -> Home {
         let home = Home {
             dir: tempfile::tempdir().unwrap(),
-            now: Cell::new(Some(NOW)),
-            table: Cell::new(false),
+            now: AtomicI64::new(NOW),
+            table: AtomicBool::new(false),
         };
         fs::create_dir_all(home.path("proc")).unwrap();
         home
@@ -70,19 +72,24 @@ impl Home {
 
     /// Sets the clock, in milliseconds after [`NOW`].
     pub fn after(&self, ms: i64) -> &Home {
-        self.now.set(Some(NOW + ms));
+        self.now.store(NOW + ms, Ordering::Relaxed);
         self
     }
 
     /// The machine's own clock.
     pub fn real_time(&self) -> &Home {
-        self.now.set(None);
+        self.now.store(REAL, Ordering::Relaxed);
         self
+    }
+
+    /// The clock that was set.
+    fn now(&self) -> Option<i64> {
+        Some(self.now.load(Ordering::Relaxed)).filter(|n| *n != REAL)
     }
 
     /// ring-notify sees the same process table as the hooks.
     pub fn with_table(&self) -> &Home {
-        self.table.set(true);
+        self.table.store(true, Ordering::Relaxed);
         fs::create_dir_all(self.path("proc/self/ns")).unwrap();
         std::os::unix::fs::symlink("pid:[4026531836]", self.path("proc/self/ns/pid")).unwrap();
         let dir = self.path("proc/sys/kernel/random");
@@ -177,10 +184,10 @@ impl Home {
         if words[0] != "ring-notify" {
             command.env("RING_NO_NOTIFY", "1");
         }
-        if words[0] == "ring-hook" || self.table.get() {
+        if words[0] == "ring-hook" || self.table.load(Ordering::Relaxed) {
             command.env("RING_PROC_DIR", self.path("proc"));
         }
-        if let Some(now) = self.now.get() {
+        if let Some(now) = self.now() {
             command.env("RING_NOW_MS", now.to_string());
         }
         command
@@ -304,7 +311,7 @@ impl Home {
     /// Writes a row as a program would have left it: a session that waits with so many requests.
     pub fn write_row(&self, session: &str, waits: usize) {
         let key = format!("claude-code:{session}");
-        let now = self.now.get().unwrap_or(NOW);
+        let now = self.now().unwrap_or(NOW);
         let wait = |n: usize| {
             json!({"id": format!("{session}-{n}"), "owner": format!("agent:a{n}"), "kind": "permission",
                 "detail": format!("Bash: step {n}"), "tool": "Bash", "since_ms": now, "event": "Notification"})
@@ -354,7 +361,7 @@ impl Home {
 
     /// A turn that took so long and then ended.
     pub fn turn(&self, title: &str, ms: i64, words: &[&str]) -> Session {
-        let now = self.now.get().unwrap() - NOW;
+        let now = self.now().unwrap() - NOW;
         let s = self.after(now - ms).session(title);
         self.after(now).end(&s, words);
         s

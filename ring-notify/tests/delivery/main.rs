@@ -4,4 +4,6 @@
 
 mod harness;
 
+mod quiet;
 mod rings;
+mod sources;
