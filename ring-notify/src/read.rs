@@ -105,7 +105,7 @@ pub fn read(store: &Store, settings: &Settings) -> Read {
             read.problems.push(refusal.message);
         }
     }
-    read.rows = by_key.into_values().filter(|r| !is_gone(r, here)).collect();
+    read.rows = by_key.into_values().collect();
     read
 }
 

@@ -7,7 +7,7 @@ use crate::log::Log;
 use crate::look::{Look, Tone};
 use crate::{read, span};
 use ring_session::Refusal;
-use ring_session::command_line::{Color, span as duration};
+use ring_session::command_line::span as duration;
 use ring_session::table::{self, Shape, Table};
 use ring_session::time::{Ms, human_span};
 use std::io::{self, Write};
@@ -60,7 +60,7 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
         unreadable: read.problems.len(),
         ..digest
     };
-    let look = Look::new(&context.settings, Color::Auto);
+    let look = Look::new(&context.settings, context.color);
     let now = context.now();
     context.print(&digest, |out| human(out, &digest, back, now, &look))
 }

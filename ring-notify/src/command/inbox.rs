@@ -5,7 +5,6 @@ mod shown;
 use crate::cli::{Context, Format, warn};
 use crate::look::Look;
 use crate::whom::{self, Whom};
-use ring_session::command_line::Color;
 use ring_session::id::{self, Meant};
 use ring_session::notification::{INBOX, InboxRow, Surveyed};
 use ring_session::store::ambiguous;
@@ -106,7 +105,7 @@ pub fn list(args: &List, context: &mut Context<'_>) -> Result<(), Refusal> {
         return context.print(&document, |out| writeln!(out, "{unread}"));
     }
     let mine: Vec<&InboxRow> = surveyed.rows.iter().filter(|r| is_of(r, whom.as_ref())).collect();
-    let look = Look::new(&context.settings, Color::Auto);
+    let look = Look::new(&context.settings, context.color);
     if context.format == Format::Oneline {
         writeln!(context.out, "{}", shown::oneline(&mine, &look))?;
         return Ok(());

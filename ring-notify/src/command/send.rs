@@ -6,7 +6,7 @@ use crate::item::Kind;
 use crate::ledger::{self, Entry, State, To};
 use crate::outlet::Rules;
 use crate::pass::Pass;
-use ring_session::notification::Head;
+use crate::whom;
 use ring_session::time::Ms;
 use ring_session::{Code, Refusal, id, ring, text};
 use serde::Deserialize;
@@ -186,16 +186,9 @@ pub fn no_outlet(name: &str, rules: &Rules) -> Refusal {
 
 /// The KEY that a person means: of a row, or of a record.
 fn session(given: &str, context: &Context<'_>) -> Result<String, Refusal> {
-    match context.store.resolve(given) {
-        Ok(id) => {
-            let seen = context.store.see(&id)?;
-            Ok(Head::of(&id, &seen).key)
-        }
-        Err(none) if none.code == Code::SessionNotFound => {
-            ring_hook::store::find(context.store.state(), given).map(|row| row.key)
-        }
-        Err(other) => Err(other),
-    }
+    let surveyed = context.store.survey_notifications()?;
+    let rows = whom::row_keys(context.store.state());
+    Ok(whom::meant(given, &surveyed.heads, &rows, &surveyed.broken)?.key)
 }
 
 /// Puts the message into the ledger; false if it is there already.

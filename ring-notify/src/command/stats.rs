@@ -5,7 +5,7 @@ use crate::log::Log;
 use crate::look::{Look, Tone};
 use crate::stats::{self, Outlet, Project, Stats};
 use crate::{ledger, read, span};
-use ring_session::command_line::{Color, span as duration};
+use ring_session::command_line::span as duration;
 use ring_session::table::{Shape, Table};
 use ring_session::time::{Ms, human_span};
 use ring_session::{Code, Refusal};
@@ -41,7 +41,7 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
         unreadable: read.problems.len(),
         ..stats::stats(&lines, &spans, &ledger, since)
     };
-    let look = Look::new(&context.settings, Color::Auto);
+    let look = Look::new(&context.settings, context.color);
     context.print(&stats, |out| human(out, &stats, &look))
 }
 
