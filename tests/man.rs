@@ -274,11 +274,14 @@ fn every_setting_is_in_the_page_and_every_setting_of_the_page_is_one() {
     for group in ["notify.*", "notify_*"] {
         assert!(listed.remove(group), "{group}");
     }
-    let short = |keys: &BTreeSet<String>| -> Vec<String> {
-        let later = |k: &str| k.starts_with("notify") || k.starts_with("waiting_") || k == "plugins";
-        keys.iter().filter(|k| !later(k)).cloned().collect()
+    let of_rings = |k: &str| k.starts_with("notify") || k.starts_with("waiting_") || k == "plugins";
+    let others = |keys: &BTreeSet<String>| -> Vec<String> { keys.iter().filter(|k| !of_rings(k)).cloned().collect() };
+    assert_eq!(others(&listed), others(&known));
+    let rings = |keys: &BTreeSet<String>| -> Vec<String> {
+        let table = keys.iter().filter(|k| k.starts_with("notify."));
+        table.cloned().collect()
     };
-    assert_eq!(short(&listed), short(&known));
+    assert_eq!(rings(&names(&page("ring-notify.1"), "SETTINGS")), rings(&known));
 }
 
 #[test]
@@ -419,15 +422,21 @@ fn lived_in() -> Home {
         done
         id=$(ring-session new --title Work --project .) && ring-session queue push "$id" first >log &&
             ring-session queue push "$id" second >log"#;
-    let out = example(&home, script);
+    let out = example(&home, script, false);
     assert!(out.status.success(), "{}", text(&out.stderr));
     home
 }
 
-/// Runs a command where pages say that the state is.
-fn example(home: &Home, command: &str) -> std::process::Output {
+/// Runs a command where pages say that state and settings are. `rings`: it may start programs and send.
+fn example(home: &Home, command: &str, rings: bool) -> std::process::Output {
     let mut shell = home.command("sh");
-    shell.args(["-c", command]).env_remove("RING_STATE_DIR");
+    shell
+        .args(["-c", command])
+        .env_remove("RING_STATE_DIR")
+        .env_remove("RING_CONFIG");
+    if rings {
+        shell.env_remove("RING_NO_NOTIFY");
+    }
     shell.output().unwrap()
 }
 
@@ -448,6 +457,18 @@ const ANSWERS: &[(&str, &str, &[&str])] = &[
         &[r#""event":"PreToolUse""#, r#""name":"Bash""#, r#""rule":"tool_start""#],
     ),
     ("ring-hook.1", "show acme:build-7", &["waiting", "May I delete build/?"]),
+    ("ring-notify.1", "outlets", &["file", "usable"]),
+    ("ring-notify.1", "--verbose", &["sent file wait:claude-code:one:"]),
+    (
+        "ring-notify.1",
+        "jq -r .title",
+        &["ring: test", "one: needs permission", "two: needs permission"],
+    ),
+    ("ring-notify.1", "quiet 1h", &["quiet until "]),
+    ("ring-notify.1", "Backup is done", &["file: held, quiet"]),
+    ("ring-notify.1", "quiet off", &["not quiet\n"]),
+    ("ring-notify.1", "oneline", &["✗1\n"]),
+    ("ring-notify.1", "read --all", &["1 read\n"]),
     ("ring.7", "show demo", &["claude-code:demo  working"]),
     ("ring.5", "grep -c", &["2\n"]),
     ("ring.5", "jq", &["2\n"]),
@@ -469,7 +490,8 @@ fn every_example_runs_and_does_what_it_is_there_for() {
                 continue;
             }
             let before = home.snapshot();
-            let out = example(&home, &command);
+            // its examples begin with an outlet that leads into a file
+            let out = example(&home, &command, name == "ring-notify.1");
             let answer = text(&out.stdout);
             let told = format!("{name}: {command}\n{:?}\n{answer}{}", out.status, text(&out.stderr));
             // the programs under test stand in a build folder, which install warns of

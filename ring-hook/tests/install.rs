@@ -532,6 +532,172 @@ fn h75_with_session_plan_and_notify_and_back() {
     world.refused(&["install", "--plan-wait", "10m"], "INVALID_ARGUMENT", 64);
 }
 
+/// The events of `ring-plan hook` (ring-plan(1), HOOK ENTRY).
+const PLAN: [&str; 8] = [
+    "PreToolUse",
+    "PermissionRequest",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "UserPromptSubmit",
+    "Stop",
+    "StopFailure",
+    "SessionEnd",
+];
+
+/// With programs that stand for the sisters: they know every command.
+fn with_sisters() -> World {
+    let world = World::new();
+    world.claude_that_answers("2.1.332 (Claude Code)");
+    for sister in ["ring-session", "ring-plan", "ring-notify"] {
+        world.program(&format!("bin/{sister}"), "#!/bin/sh\n");
+    }
+    world
+}
+
+/// Every entry whose command has a word, by event; no group has a matcher.
+fn entries(file: &Path, word: &str) -> Vec<(String, String, u64)> {
+    let mut found = Vec::new();
+    for event in events(file) {
+        for group in hooks(file)[&event].as_array().unwrap() {
+            assert!(group.get("matcher").is_none(), "{event}: {group}");
+        }
+        let of_event = commands(file, &event).into_iter().filter(|(c, _)| c.contains(word));
+        found.extend(of_event.map(|(c, t)| (event.clone(), c, t)));
+    }
+    found
+}
+
+#[test]
+fn h75_plan_stands_on_its_events_and_waits_on_the_request_of_claude_code_alone() {
+    let world = with_sisters();
+    let order = ["install", "--with", "plan", "--plan-wait", "60s"];
+    let told = world.json(&order);
+    let at = |name: &str| world.path("bin").join(name).to_str().unwrap().to_owned();
+    for (file, agent, known) in [
+        (world.claude(), "claude-code", &EIGHTEEN[..]),
+        (world.codex(), "codex", &CODEX[..]),
+    ] {
+        let plain = format!("{} hook --agent {agent}", at("ring-plan"));
+        let waits = |event: &str| agent == "claude-code" && event == "PermissionRequest";
+        let mut wanted: Vec<_> = PLAN
+            .into_iter()
+            .filter(|event| known.contains(event))
+            .map(|event| match event {
+                _ if waits(event) => (event.to_owned(), format!("{plain} --wait 60s"), 70),
+                "SessionEnd" if agent == "codex" => (event.to_owned(), plain.clone(), 3),
+                _ => (event.to_owned(), plain.clone(), 5),
+            })
+            .collect();
+        wanted.sort();
+        let mut found = entries(&file, "ring-plan");
+        found.sort();
+        assert_eq!(found, wanted);
+        // the turns are kept by the session's entry, first on each event
+        let pipe = format!(
+            "{} --agent {agent} --emit | {} hook",
+            at("ring-hook"),
+            at("ring-session")
+        );
+        assert_eq!(commands(&file, "Stop")[0].0, pipe);
+        assert_eq!(entries(&file, "ring-hook").len(), known.len());
+    }
+    let hints = |told: &Value, agent: usize| texts(&told["agents"][agent]["hints"]).join("\n");
+    assert!(!hints(&told, 0).contains("do not wait") && hints(&told, 1).contains("do not wait"));
+    let before = world.snapshot();
+    let told = world.ok(&order);
+    assert_eq!(told.matches("nothing to change").count(), 2, "{told}");
+    assert_eq!(world.snapshot(), before);
+    let told = world.agent(&["status"], "claude-code");
+    assert_eq!(texts(&told["with"]), ["session", "plan"]);
+    assert_eq!(
+        (told["state"].as_str(), told["plan_wait"].as_str()),
+        (Some("complete"), Some("60s"))
+    );
+    let told = world.agent(&["status"], "codex");
+    assert_eq!(
+        (told["state"].as_str(), told["plan_wait"].as_str()),
+        (Some("complete"), Some(""))
+    );
+    assert!(
+        world
+            .ok(&["status"])
+            .contains("complete with session, plan (a plan waits 60s) in ")
+    );
+    world.ok(&["remove"]);
+    assert!(!world.claude().exists() && !world.codex().exists());
+}
+
+#[test]
+fn h75_another_wait_is_healed_and_none_takes_it_out() {
+    let world = with_sisters();
+    let wait = |span: &str| {
+        let words = [
+            "install",
+            "--agent",
+            "claude-code",
+            "--with",
+            "plan",
+            "--plan-wait",
+            span,
+        ];
+        let told = world.agent(&words[..if span.is_empty() { 5 } else { 7 }], "claude-code");
+        (
+            texts(&told["healed"]),
+            commands(&world.claude(), "PermissionRequest")[1].clone(),
+        )
+    };
+    let plain = format!("{} hook --agent claude-code", world.path("bin/ring-plan").display());
+    assert_eq!(wait("10m"), (vec![], (format!("{plain} --wait 10m"), 610)));
+    let healed = vec!["PermissionRequest".to_owned()];
+    assert_eq!(wait("90s"), (healed.clone(), (format!("{plain} --wait 90s"), 100)));
+    assert_eq!(wait(""), (healed, (plain, 5)));
+    for span in ["", "soon", "-5s"] {
+        let words = ["install", "--with", "plan", &format!("--plan-wait={span}")];
+        world.refused(&words, "INVALID_ARGUMENT", 64);
+    }
+}
+
+#[test]
+fn h75_status_says_how_to_put_right_what_was_ordered() {
+    let world = with_sisters();
+    let order = "install --agent claude-code --with session,plan,notify --plan-wait 10m";
+    world.ok(&order.split(' ').collect::<Vec<_>>());
+    let file = world.claude();
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replacen("\"timeout\": 5", "\"timeout\": 60", 1)).unwrap();
+    let told = world.ok(&["status", "--agent", "claude"]);
+    assert!(told.ends_with(&format!("  run: ring-hook {order}\n")), "{told}");
+    world.ok(&order.split(' ').collect::<Vec<_>>());
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+}
+
+#[test]
+fn h75_notify_stands_on_the_ends_of_turns_of_every_agent_and_goes_without_a_trace() {
+    let world = with_sisters();
+    let before = world.snapshot();
+    world.ok(&["install", "--with", "notify"]);
+    let ring = format!(
+        "{} deliver --detach --after 2s",
+        world.path("bin/ring-notify").display()
+    );
+    let on = |events: &[&str]| -> Vec<_> { events.iter().map(|e| ((*e).to_owned(), ring.clone(), 5)).collect() };
+    assert_eq!(entries(&world.claude(), "ring-notify"), on(&["Stop", "StopFailure"]));
+    assert_eq!(entries(&world.codex(), "ring-notify"), on(&["Stop"]));
+    // notify alone keeps no turns
+    assert!(entries(&world.claude(), "ring-session").is_empty());
+    let order = ["install", "--with", "notify"];
+    assert_eq!(world.ok(&order).matches("nothing to change").count(), 2);
+    let told = world.agent(&["status"], "claude-code");
+    assert_eq!(
+        (texts(&told["with"]), &told["state"]),
+        (vec!["notify".to_owned()], &Value::from("complete"))
+    );
+    world.ok(&["remove"]);
+    let mut after = world.snapshot();
+    after.retain(|path, _| !path.starts_with(world.home(".local")));
+    assert_eq!(after, before);
+}
+
 /// The version that is found, the events that are written, and what is there.
 type Found<'a> = (&'a str, &'a [&'a str], &'a dyn Fn(&World));
 

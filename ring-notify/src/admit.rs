@@ -2,6 +2,7 @@
 
 use crate::item::{Kind, Live};
 use crate::ledger::{Entry, ITEMS, KEEP_MS, Ledger, State, To};
+use crate::message::Place;
 use crate::outlet::Rules;
 use crate::sources::Sources;
 use ring_session::time::Ms;
@@ -30,12 +31,12 @@ pub fn admit(ledger: &mut Ledger, sources: &Sources, rules: &Rules, now: Ms) -> 
             entry.close(now, why);
         }
     }
-    let left = just_left(ledger, now);
+    let recent = recently_closed(ledger, now);
     for one in &live {
         match ledger.items.get(&one.id) {
             None => {
-                let earlier = left.get(one.sign.as_str()).filter(|_| !one.sign.is_empty());
-                let entry = begin(one, earlier, ledger.started_ms, rules, now);
+                let earlier = recent.get(&one.sign).and_then(|id| Some((id, ledger.items.get(id)?)));
+                let entry = begin(one, ledger.started_ms, earlier, rules, now);
                 ledger.items.insert(one.id.clone(), entry);
             }
             Some(entry) if !entry.is_open() && one.kind.needs_somebody() => reopen(&one.id, ledger),
@@ -59,7 +60,7 @@ pub fn admit(ledger: &mut Ledger, sources: &Sources, rules: &Rules, now: Ms) -> 
         .filter(|l| l.kind != Kind::Completed || !row_is_unknown(&l.session, sources))
         .cloned()
         .collect();
-    open.extend(messages(ledger));
+    open.extend(messages(ledger, sources));
     open.sort_by(|a, b| (a.opened_ms, &a.id).cmp(&(b.opened_ms, &b.id)));
     open
 }
@@ -130,23 +131,25 @@ fn why(id: &str, entry: &Entry, sources: &Sources, now: Ms) -> &'static str {
     }
 }
 
-/// Requests that have left so recently that they may come back, by their sign: the last of each.
-fn just_left(ledger: &Ledger, now: Ms) -> BTreeMap<String, (String, Entry)> {
-    let mut left: BTreeMap<String, (String, Entry)> = BTreeMap::new();
-    for (id, entry) in ledger.items.iter().filter(|(_, e)| !e.sign.is_empty()) {
-        if entry.closed_ms.is_none_or(|c| now.saturating_sub(c) >= SAME_MS) {
-            continue;
-        }
-        let is_later = left.get(&entry.sign).is_none_or(|(_, other)| other.closed_ms <= entry.closed_ms);
-        if is_later {
-            left.insert(entry.sign.clone(), (id.clone(), entry.clone()));
-        }
-    }
-    left
+/// Requests that were closed just now, by their sign: whichever comes back is the same one.
+fn recently_closed(ledger: &Ledger, now: Ms) -> BTreeMap<String, String> {
+    let age = |e: &Entry| e.closed_ms.map(|c| now.saturating_sub(c)).filter(|age| *age < SAME_MS);
+    let mut closed: Vec<(Ms, &String, &Entry)> = ledger
+        .items
+        .iter()
+        .filter(|(_, e)| !e.sign.is_empty())
+        .filter_map(|(id, e)| Some((age(e)?, id, e)))
+        .collect();
+    closed.sort_by_key(|(age, id, _)| (std::cmp::Reverse(*age), *id));
+    // of several the last one counts
+    closed
+        .into_iter()
+        .map(|(_, id, e)| (e.sign.clone(), id.clone()))
+        .collect()
 }
 
-/// The entry of an item that is seen for the first time. `earlier`: the same request under another id.
-fn begin(live: &Live, earlier: Option<&(String, Entry)>, started_ms: Ms, rules: &Rules, now: Ms) -> Entry {
+/// The entry of an item that is seen for the first time. `earlier` is the same request, closed just now.
+fn begin(live: &Live, started_ms: Ms, earlier: Option<(&String, &Entry)>, rules: &Rules, now: Ms) -> Entry {
     let mut entry = Entry {
         kind: live.kind,
         session: live.session.clone(),
@@ -173,15 +176,32 @@ fn begin(live: &Live, earlier: Option<&(String, Entry)>, started_ms: Ms, rules: 
 /// Deliveries of the same request under another id.
 fn inherit(entry: &mut Entry, id: &str, earlier: &Entry) {
     for (outlet, to) in &earlier.to {
-        if (to.state.has_rung() || to.state == State::Claimed) && !entry.to.contains_key(outlet) {
+        if let Some(rung) = rung(to).filter(|_| !entry.to.contains_key(outlet)) {
             let from = if to.from.is_empty() { id } else { &to.from };
             let to = To {
                 again: true,
                 from: from.to_owned(),
-                ..to.clone()
+                ..rung
             };
             entry.to.insert(outlet.clone(), to);
         }
+    }
+}
+
+/// What of a delivery counts when its request comes back: the ring that has left or is leaving. Of a repeat that was given
+/// up the ring before it; of a first ring that was given up nothing.
+fn rung(to: &To) -> Option<To> {
+    match to.state {
+        State::Sent | State::Unconfirmed | State::Failed | State::Claimed => Some(to.clone()),
+        State::Held | State::Retry | State::Skipped if to.ring > 0 => Some(To {
+            state: State::Sent,
+            ring: to.ring - 1,
+            hold: None,
+            next_ms: 0,
+            error: String::new(),
+            ..to.clone()
+        }),
+        State::Held | State::Retry | State::Skipped => None,
     }
 }
 
@@ -190,10 +210,9 @@ fn reopen(id: &str, ledger: &mut Ledger) {
     if let Some(entry) = ledger.items.get_mut(id) {
         entry.closed_ms = None;
         entry.why.clear();
-        entry.to.retain(|_, to| to.state.has_rung() || to.state == State::Claimed);
-        for to in entry.to.values_mut() {
-            to.again = true;
-        }
+        let before = std::mem::take(&mut entry.to);
+        let kept = before.into_iter().filter_map(|(outlet, to)| Some((outlet, rung(&to)?)));
+        entry.to = kept.map(|(outlet, to)| (outlet, To { again: true, ..to })).collect();
     }
 }
 
@@ -230,7 +249,11 @@ fn start_afresh(ledger: &mut Ledger, cooldown_ms: Ms, now: Ms) {
 
 /// A message is closed when it is final on every outlet.
 fn finish_messages(ledger: &mut Ledger, rules: &Rules, now: Ms) {
-    for entry in ledger.items.values_mut().filter(|e| e.kind == Kind::Message && e.is_open()) {
+    for entry in ledger
+        .items
+        .values_mut()
+        .filter(|e| e.kind == Kind::Message && e.is_open())
+    {
         let is_done = |name: &str| entry.to.get(name).is_some_and(|t| t.state.is_final());
         if rules.outlets.iter().all(|o| is_done(&o.name)) {
             entry.close(now, "done");
@@ -264,8 +287,19 @@ fn leave(ledger: &mut Ledger, live: &BTreeSet<&str>, now: Ms) {
 }
 
 /// Open messages, whose texts the ledger holds.
-fn messages(ledger: &Ledger) -> Vec<Live> {
-    let messages = ledger.items.iter().filter(|(_, e)| e.kind == Kind::Message && e.is_open());
+fn messages(ledger: &Ledger, sources: &Sources) -> Vec<Live> {
+    let messages = ledger
+        .items
+        .iter()
+        .filter(|(_, e)| e.kind == Kind::Message && e.is_open());
+    // without a session it is for whoever sits at the terminal that sends it
+    let nowhere = || Live {
+        place: Place {
+            own: true,
+            ..Place::default()
+        },
+        ..Live::default()
+    };
     messages
         .map(|(id, e)| Live {
             id: id.clone(),
@@ -275,7 +309,7 @@ fn messages(ledger: &Ledger) -> Vec<Live> {
             urgent: e.urgent,
             title: e.title.clone(),
             body: e.body.clone(),
-            ..Live::default()
+            ..sources.sessions.get(&e.session).cloned().unwrap_or_else(nowhere)
         })
         .collect()
 }

@@ -1,10 +1,10 @@
 //! The command line (ring-notify(1)).
 
 use crate::TOOL;
-use crate::command::{digest, inbox, outlets, quiet, send, stats, test};
 use crate::command::{deliver, watch};
+use crate::command::{digest, inbox, outlets, quiet, send, stats, test};
 use clap::{Parser, Subcommand, ValueEnum};
-use ring_session::command_line::{self, Place, Shell};
+use ring_session::command_line::{self, Color, Place, Shell};
 use ring_session::output::Output;
 use ring_session::work::Here;
 use ring_session::{Code, Refusal, Settings, Store, exit, time};
@@ -34,6 +34,17 @@ pub struct Cli {
         hide_possible_values = true
     )]
     format: Format,
+    /// auto, always or never
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true,
+        hide_possible_values = true,
+        display_order = command_line::LAST
+    )]
+    color: Color,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -91,6 +102,8 @@ pub struct Context<'a> {
     pub place: Place,
     /// Form of the output.
     pub format: Format,
+    /// Whether it is coloured.
+    pub color: Color,
     /// Held back until the command has succeeded.
     pub out: &'a mut dyn Write,
 }
@@ -162,6 +175,7 @@ impl Cli {
             settings,
             place: self.place,
             format: self.format,
+            color: self.color,
             out,
         };
         let context = &mut context;

@@ -146,7 +146,10 @@ fn single(part: &Part<'_>, style: &Style<'_>) -> Message {
         }
     }
     if part.ring > 0 {
-        body.push(format!("since {}", human_span(style.now.saturating_sub(live.opened_ms))));
+        body.push(format!(
+            "since {}",
+            human_span(style.now.saturating_sub(live.opened_ms))
+        ));
     }
     body.retain(|line| !line.is_empty());
     Message {
@@ -202,7 +205,11 @@ fn summary(parts: &[Part<'_>], batch: &str, style: &Style<'_>) -> Message {
         told(count(&|k| k == Kind::Completed), "finished"),
         told(
             count(&|k| k == Kind::Message),
-            if count(&|k| k == Kind::Message) == 1 { "message" } else { "messages" },
+            if count(&|k| k == Kind::Message) == 1 {
+                "message"
+            } else {
+                "messages"
+            },
         ),
     ]
     .into_iter()
@@ -216,7 +223,10 @@ fn summary(parts: &[Part<'_>], batch: &str, style: &Style<'_>) -> Message {
     if parts.len() > LINES {
         body.push(format!("and {} more", parts.len() - LINES));
     }
-    let place = parts.iter().map(|p| &p.live.place).find(|p| !p.tty.is_empty() || !p.tmux_pane.is_empty());
+    let place = parts
+        .iter()
+        .map(|p| &p.live.place)
+        .find(|p| !p.tty.is_empty() || !p.tmux_pane.is_empty());
     Message {
         title: title.join(", "),
         body,

@@ -109,7 +109,11 @@ fn tables(file: &str, text: &str) -> (Option<Vec<Outlet>>, Vec<Problem>) {
         return (None, Vec::new());
     };
     let Some(members) = list.get_ref().as_array() else {
-        found.problem(list.span().start, "notify.outlet", "must be written [[notify.outlet]]; no outlet is used");
+        found.problem(
+            list.span().start,
+            "notify.outlet",
+            "must be written [[notify.outlet]]; no outlet is used",
+        );
         return (Some(Vec::new()), found.problems);
     };
     let mut outlets: Vec<Outlet> = Vec::new();
@@ -119,13 +123,19 @@ fn tables(file: &str, text: &str) -> (Option<Vec<Outlet>>, Vec<Problem>) {
             found.problem(at, "notify.outlet", "must be a table; it is left out");
             continue;
         };
-        let Some(outlet) = found.outlet(at, table) else { continue };
+        let Some(outlet) = found.outlet(at, table) else {
+            continue;
+        };
         if outlets.iter().any(|o| o.name == outlet.name) {
             let text = format!("there are two outlets {:?}; the second is left out", outlet.name);
             let at = table.get("name").map_or(at, |n| n.span().start);
             found.problem(at, "notify.outlet.name", &text);
         } else if outlets.len() == OUTLETS {
-            found.problem(at, "notify.outlet", &format!("more than {OUTLETS} outlets; the rest is left out"));
+            found.problem(
+                at,
+                "notify.outlet",
+                &format!("more than {OUTLETS} outlets; the rest is left out"),
+            );
             break;
         } else if enabled(table) {
             outlets.push(outlet);
@@ -240,7 +250,12 @@ impl Found<'_> {
         let way = self.way(at, table, &kind)?;
         let kinds = self.texts(table, "kinds")?;
         if let Some(odd) = kinds.iter().find(|k| !KINDS.contains(&k.as_str())) {
-            return self.refuse(table, at, "kinds", &format!("{odd:?} is no kind; one is {}", KINDS.join(", ")));
+            return self.refuse(
+                table,
+                at,
+                "kinds",
+                &format!("{odd:?} is no kind; one is {}", KINDS.join(", ")),
+            );
         }
         let brief = match self.text(table, "content")?.as_deref() {
             None | Some("full") => false,
@@ -277,7 +292,12 @@ impl Found<'_> {
             "command" => {
                 let argv = self.texts(table, "argv")?;
                 if argv.first().is_none_or(String::is_empty) {
-                    return self.refuse(table, at, "argv", "must be a list of texts, a program and its arguments");
+                    return self.refuse(
+                        table,
+                        at,
+                        "argv",
+                        "must be a list of texts, a program and its arguments",
+                    );
                 }
                 Way::Command { argv }
             }
@@ -310,7 +330,11 @@ impl Found<'_> {
 
     fn refuse<T>(&mut self, table: &DeTable<'_>, at: usize, key: &str, text: &str) -> Result<T, Bad> {
         let at = table.get(key).map_or(at, |v| v.span().start);
-        self.problem(at, &format!("notify.outlet.{key}"), &format!("{text}; the outlet is left out"));
+        self.problem(
+            at,
+            &format!("notify.outlet.{key}"),
+            &format!("{text}; the outlet is left out"),
+        );
         Err(Bad)
     }
 
@@ -333,7 +357,9 @@ impl Found<'_> {
     }
 
     fn bool(&mut self, table: &DeTable<'_>, key: &str, default: bool) -> Result<bool, Bad> {
-        Ok(self.get(table, key, "true or false", |v| v.as_bool())?.unwrap_or(default))
+        Ok(self
+            .get(table, key, "true or false", |v| v.as_bool())?
+            .unwrap_or(default))
     }
 
     fn texts(&mut self, table: &DeTable<'_>, key: &str) -> Result<Vec<String>, Bad> {
@@ -404,7 +430,10 @@ impl Found<'_> {
                 None => (&mut projects.any, text.as_str()),
             };
             let glob = under_home(glob);
-            match GlobBuilder::new(&glob.to_string_lossy()).literal_separator(true).build() {
+            match GlobBuilder::new(&glob.to_string_lossy())
+                .literal_separator(true)
+                .build()
+            {
                 Ok(glob) => list.push(glob.compile_matcher()),
                 Err(e) => {
                     let text = format!("{text:?} is no glob: {}", e.kind());
@@ -416,7 +445,9 @@ impl Found<'_> {
     }
 
     fn hours(&mut self, table: &DeTable<'_>) -> Result<Option<Hours>, Bad> {
-        let Some(value) = table.get("quiet_hours") else { return Ok(None) };
+        let Some(value) = table.get("quiet_hours") else {
+            return Ok(None);
+        };
         let at = value.span().start;
         let Some(inner) = value.get_ref().as_table() else {
             return self.refuse(table, at, "quiet_hours", "must be a table with start and end");

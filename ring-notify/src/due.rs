@@ -92,7 +92,9 @@ struct Candidate<'a> {
 pub fn decide(ledger: &mut Ledger, open: &[Live], rules: &Rules, facts: &Facts<'_>) -> Decision {
     let mut decision = Decision::default();
     give_up_claims(ledger, rules, facts, &mut decision);
-    ledger.outlets.retain(|name, _| rules.outlets.iter().any(|o| o.name == *name));
+    ledger
+        .outlets
+        .retain(|name, _| rules.outlets.iter().any(|o| o.name == *name));
     let mut order: Vec<&Live> = open.iter().collect();
     // a stable sort: whose hook has started this run goes first, the rest by age
     order.sort_by_key(|l| facts.first.is_empty() || l.session != facts.first);
@@ -123,7 +125,11 @@ fn give_up_claims(ledger: &mut Ledger, rules: &Rules, facts: &Facts<'_>, decisio
 pub fn unconfirmed(to: &mut To, outlet: Option<&Outlet>, notify: &Notify, now: Ms, error: &str) {
     let again = outlet.is_some_and(|o| o.retry_unconfirmed) && to.attempts < notify.attempts_max;
     to.state = if again { State::Retry } else { State::Unconfirmed };
-    to.next_ms = if again { now.saturating_add(pause(to.attempts)) } else { 0 };
+    to.next_ms = if again {
+        now.saturating_add(pause(to.attempts))
+    } else {
+        0
+    };
     to.at_ms = now;
     error.clone_into(&mut to.error);
     // the owner's own later result replaces this: it finds itself in `owner`
@@ -148,13 +154,19 @@ fn of_outlet(
     let (mut released, mut fresh, mut holds) = (Vec::new(), Vec::new(), Vec::new());
     let mut retried: BTreeMap<String, Vec<Candidate<'_>>> = BTreeMap::new();
     for live in order {
-        let Some(entry) = ledger.items.get_mut(&live.id) else { continue };
+        let Some(entry) = ledger.items.get_mut(&live.id) else {
+            continue;
+        };
         let to = entry.to.get(&outlet.name);
         let Some(candidate) = candidate(live, to, outlet, rules, facts.now) else {
             continue;
         };
         match gate(&candidate, outlet, notify, facts, &bursts) {
-            Gate::Skip => skip(entry.to.entry(outlet.name.clone()).or_default(), candidate.ring, facts.now),
+            Gate::Skip => skip(
+                entry.to.entry(outlet.name.clone()).or_default(),
+                candidate.ring,
+                facts.now,
+            ),
             Gate::Hold(hold) => holds.push((candidate, hold)),
             Gate::Pass => match (candidate.held, to) {
                 (Some(hold), _) if hold.is_summed_up() => released.push(candidate),
@@ -293,7 +305,10 @@ impl Outlet {
 fn first_rings(ledger: &Ledger, outlet: &Outlet, now: Ms) -> BTreeMap<String, u32> {
     let mut rings = BTreeMap::new();
     for entry in ledger.items.values() {
-        let to = entry.to.get(&outlet.name).filter(|t| t.first_ms > 0 && t.from.is_empty());
+        let to = entry
+            .to
+            .get(&outlet.name)
+            .filter(|t| t.first_ms > 0 && t.from.is_empty());
         if to.is_some_and(|t| now.saturating_sub(t.first_ms) < BURST_MS) {
             *rings.entry(entry.session.clone()).or_default() += 1;
         }
@@ -381,7 +396,9 @@ fn claim(ledger: &mut Ledger, outlet: &Outlet, message: &[Candidate<'_>], facts:
     };
     let mut parts = Vec::new();
     for candidate in message {
-        let Some(entry) = ledger.items.get_mut(&candidate.live.id) else { continue };
+        let Some(entry) = ledger.items.get_mut(&candidate.live.id) else {
+            continue;
+        };
         let to = entry.to.entry(outlet.name.clone()).or_default();
         let same = to.ring == candidate.ring && !to.state.is_final();
         to.attempts = if same { to.attempts.saturating_add(1) } else { 1 };

@@ -52,13 +52,20 @@ impl Hours {
             .into_iter()
             .flatten()
             .filter(|day| self.days.contains(&day.weekday()))
-            .any(|day| self.window(day, zone).is_some_and(|(from, to)| from <= instant && instant < to))
+            .any(|day| {
+                self.window(day, zone)
+                    .is_some_and(|(from, to)| from <= instant && instant < to)
+            })
     }
 
     /// The window that begins on `day`. As instants, because a local time comes twice or not at all when clocks change:
     /// of two the first counts, and what does not come is as long after the hour before it.
     fn window(&self, day: Date, zone: &TimeZone) -> Option<(Timestamp, Timestamp)> {
-        let last = if self.end <= self.start { day.tomorrow().ok()? } else { day };
+        let last = if self.end <= self.start {
+            day.tomorrow().ok()?
+        } else {
+            day
+        };
         let instant = |day: Date, time: Time| zone.to_timestamp(day.to_datetime(time)).ok();
         Some((instant(day, self.start)?, instant(last, self.end)?))
     }
@@ -160,7 +167,10 @@ mod tests {
             let (from, to) = (at(&berlin, evening), at(&berlin, morning));
             assert_eq!(to - from, length_h * 3_600_000);
             assert!(!night.hold(from - 1, &berlin) && night.hold(from, &berlin), "{evening}");
-            assert!((from..to).step_by(600_000).all(|ms| night.hold(ms, &berlin)), "{evening}");
+            assert!(
+                (from..to).step_by(600_000).all(|ms| night.hold(ms, &berlin)),
+                "{evening}"
+            );
             assert!(night.hold(to - 1, &berlin) && !night.hold(to, &berlin), "{morning}");
         }
         // an end that comes twice counts the first time, and the window does not come back with the second
@@ -179,7 +189,9 @@ mod tests {
         for good in ["00:00", "23:59", "07:05"] {
             assert!(parse_time(good).is_some(), "{good}");
         }
-        for bad in ["24:00", "7:00", "07:60", "0700", "07:00:00", "-1:00", "+7:00", "", "aa:bb"] {
+        for bad in [
+            "24:00", "7:00", "07:60", "0700", "07:00:00", "-1:00", "+7:00", "", "aa:bb",
+        ] {
             assert!(parse_time(bad).is_none(), "{bad}");
         }
     }

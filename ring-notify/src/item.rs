@@ -72,7 +72,9 @@ impl Kind {
 
     /// Whether a list of kinds names it; `wait` is every wait.
     pub fn is_in(self, kinds: &[String]) -> bool {
-        kinds.iter().any(|k| k == self.as_str() || (k == "wait" && self.is_wait()))
+        kinds
+            .iter()
+            .any(|k| k == self.as_str() || (k == "wait" && self.is_wait()))
     }
 }
 

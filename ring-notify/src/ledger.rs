@@ -2,6 +2,7 @@
 //!
 //! It holds no prose but that of `send`: every other text is made from the live record at the moment of sending.
 
+use crate::cli::warn;
 use crate::item::Kind;
 use ring_session::lock::{self, Lock};
 use ring_session::members;
@@ -275,6 +276,23 @@ pub fn read(state: &StateDir) -> Result<Stored, Refusal> {
     })
 }
 
+/// The ledger for a writer, under the lock: one that cannot be read is set aside, which is told, and begun anew.
+///
+/// # Errors
+/// `SCHEMA_NEWER`, `IO`.
+pub fn usable(state: &StateDir) -> Result<Ledger, Refusal> {
+    let stored = read(state)?;
+    if let Some(why) = stored.broken {
+        let path = path(state);
+        set_aside(&path)?;
+        warn(format!(
+            "{} could not be read and is ledger.json.bad now: {why}",
+            path.display()
+        ));
+    }
+    Ok(stored.ledger)
+}
+
 /// Takes the lock of `notify/`.
 ///
 /// # Errors
@@ -324,12 +342,20 @@ mod tests {
             urgent: true,
             ..Entry::default()
         };
-        for (name, state) in [("a", State::Held), ("b", State::Retry), ("c", State::Claimed), ("d", State::Sent)] {
+        for (name, state) in [
+            ("a", State::Held),
+            ("b", State::Retry),
+            ("c", State::Claimed),
+            ("d", State::Sent),
+        ] {
             entry.to.insert(name.into(), To { state, ..To::default() });
         }
         entry.close(7, "answered");
         let states: Vec<State> = entry.to.values().map(|t| t.state).collect();
         assert_eq!(states, [State::Skipped, State::Skipped, State::Claimed, State::Sent]);
-        assert_eq!((entry.closed_ms, entry.title.as_str(), entry.urgent), (Some(7), "", false));
+        assert_eq!(
+            (entry.closed_ms, entry.title.as_str(), entry.urgent),
+            (Some(7), "", false)
+        );
     }
 }

@@ -28,7 +28,7 @@ pub fn looking(open: &[Live], now: Ms) -> BTreeSet<String> {
 /// Panes that active clients show, from lines of seconds and a pane.
 fn seen(text: &str, now: Ms) -> BTreeSet<String> {
     let of = |line: &str| {
-        let (seconds, pane) = line.split_once('\t')?;
+        let (seconds, pane) = line.split_once(' ')?;
         let at = seconds.parse::<Ms>().ok()?.saturating_mul(1000);
         (now.saturating_sub(at) <= ACTIVE_MS).then(|| pane.to_owned())
     };
@@ -41,7 +41,7 @@ fn clients(socket: &str) -> String {
         command.args(["-S", socket]);
     }
     // no server, no tmux, one that hangs: nobody looks
-    program::answer(command.args(["list-clients", "-F", "#{client_activity}\t#{pane_id}"])).unwrap_or_default()
+    program::answer(command.args(["list-clients", "-F", "#{client_activity} #{pane_id}"])).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn n43_a_pane_counts_while_its_client_was_used_within_a_minute() {
         let now = 1_796_040_000_000;
-        let text = "1796040000\t%1\n1796039940\t%2\n1796039939\t%3\nodd\nx\t%4\n";
+        let text = "1796040000 %1\n1796039940 %2\n1796039939 %3\nodd\nx %4\n";
         assert_eq!(seen(text, now), BTreeSet::from(["%1".to_owned(), "%2".to_owned()]));
     }
 }

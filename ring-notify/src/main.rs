@@ -1,24 +1,32 @@
 //! ring-notify: one ring when somebody is needed or a turn has ended.
 
-mod cli;
 mod admit;
+mod cli;
+mod command;
 mod compose;
 mod config;
+mod digest;
 mod due;
+mod hours;
+mod item;
+mod ledger;
+mod log;
+mod look;
 mod looking;
 mod mask;
+mod message;
+mod outlet;
 mod pass;
 mod quiet;
 mod read;
+mod send;
 mod settle;
 mod sources;
-mod item;
-mod ledger;
-mod command;
-mod hours;
-mod message;
-mod outlet;
-mod send;
+mod span;
+mod stats;
+#[cfg(test)]
+mod testing;
+mod whom;
 
 use ring_session::command_line;
 use std::io;

@@ -31,7 +31,10 @@ pub fn mask(text: &str) -> String {
         if let Some(introduction) = introduced {
             let (said, tail) = rest.split_at(introduction.len());
             let blank = tail.len() - tail.trim_start().len();
-            let secret = tail.trim_start().find(char::is_whitespace).unwrap_or(tail.trim_start().len());
+            let secret = tail
+                .trim_start()
+                .find(char::is_whitespace)
+                .unwrap_or(tail.trim_start().len());
             out.push_str(said);
             if secret > 0 {
                 out.push_str(MASK);
@@ -72,8 +75,14 @@ mod tests {
             ("(ghp_0123456789abcdef)", "(***)"),
             ("xoxb-1234-5678 AKIAIOSFODNN7EXAMPLE", "*** ***"),
             ("github_pat_11AAAAAA0 x", "*** x"),
-            ("curl -H 'Authorization: Bearer abc.def' x", "curl -H 'Authorization: Bearer *** x"),
-            ("--token=abc&x=1 y PASSWORD=p API_KEY=k", "--token=*** y PASSWORD=*** API_KEY=***"),
+            (
+                "curl -H 'Authorization: Bearer abc.def' x",
+                "curl -H 'Authorization: Bearer *** x",
+            ),
+            (
+                "--token=abc&x=1 y PASSWORD=p API_KEY=k",
+                "--token=*** y PASSWORD=*** API_KEY=***",
+            ),
             ("token= ", "token= "),
             ("secret=\u{4e2d}\u{6587} ok", "secret=*** ok"),
             ("Bearer", "Bearer"),

@@ -21,14 +21,12 @@ use ring_session::events::{self, Line};
 use ring_session::lock;
 use ring_session::process::Stamp;
 use ring_session::time::{self, Ms};
-use ring_session::ring::OFF_VARIABLE;
-use ring_session::{Refusal, Settings, StateDir, Store, id};
+use ring_session::{Refusal, Settings, StateDir, Store, id, ring};
 use serde::Serialize;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 use std::time::Duration;
-
 
 /// A claim that is older is not sent any more, in milliseconds: another run may be about to give it up.
 const FRESH_MS: Ms = 100_000;
@@ -47,7 +45,10 @@ pub struct Pass<'a> {
 
 /// One delivery, for people and programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[allow(missing_docs, reason = "each is the member of the same name, ring-notify(1), DELIVER")]
+#[allow(
+    missing_docs,
+    reason = "each is the member of the same name, ring-notify(1), DELIVER"
+)]
 pub struct Delivery {
     pub item: String,
     pub outlet: String,
@@ -71,12 +72,15 @@ pub struct Report {
     pub unconfirmed: Vec<Delivery>,
     /// No longer open, or nowhere to go, in this pass.
     pub skipped: Vec<Delivery>,
+    /// Tried in this pass, and to be tried again.
+    #[serde(skip)]
+    pub postponed: Vec<Delivery>,
 }
 
 impl Report {
-    /// Whether an outlet has not taken what it was to take.
+    /// Whether an outlet has not taken what this pass gave it.
     pub fn has_failures(&self) -> bool {
-        !(self.retry.is_empty() && self.failed.is_empty() && self.unconfirmed.is_empty())
+        !(self.postponed.is_empty() && self.failed.is_empty() && self.unconfirmed.is_empty())
     }
 
     fn add(&mut self, told: &Told) {
@@ -91,8 +95,9 @@ impl Report {
             State::Failed => self.failed.push(delivery),
             State::Unconfirmed => self.unconfirmed.push(delivery),
             State::Skipped => self.skipped.push(delivery),
+            State::Retry => self.postponed.push(delivery),
             // as they stand in the ledger afterwards
-            State::Held | State::Claimed | State::Retry => {}
+            State::Held | State::Claimed => {}
         }
     }
 
@@ -137,7 +142,7 @@ impl Pass<'_> {
     /// `SCHEMA_NEWER`, `LOCK_TIMEOUT`, `IO`.
     pub fn run(&self, stays: bool) -> Result<Report, Refusal> {
         let mut report = Report::default();
-        if std::env::var_os(OFF_VARIABLE).is_some_and(|v| v == "1") {
+        if ring::is_off() {
             return Ok(report);
         }
         loop {
@@ -158,7 +163,13 @@ impl Pass<'_> {
         let store = self.store.at(time::now_ms());
         let mut ledger = ledger::read(self.state())?.ledger;
         let read = self.read(&store);
-        let plan = self.plan(&mut ledger, &read, &quiet::read(self.state())?.0, store.here().now, &OnceCell::new());
+        let plan = self.plan(
+            &mut ledger,
+            &read,
+            &quiet::read(self.state())?.0,
+            store.here().now,
+            &OnceCell::new(),
+        );
         let mut report = Report::default();
         for due in plan.decision.due {
             report.sent.extend(due.parts.into_iter().map(|(item, ring)| Delivery {
@@ -239,14 +250,19 @@ impl Pass<'_> {
             self.plan(&mut ledger, &read, &quiet, store.here().now, &looked);
         }
         let (plan, store) = self.claim(&looked)?;
-        let lost: Vec<Told> = plan.decision.lost.iter().map(|(item, outlet, ring)| Told {
-            item: item.clone(),
-            outlet: outlet.clone(),
-            ring: *ring,
-            state: State::Unconfirmed,
-            error: "owner_lost".into(),
-            lag_ms: 0,
-        }).collect();
+        let lost: Vec<Told> = plan
+            .decision
+            .lost
+            .iter()
+            .map(|(item, outlet, ring)| Told {
+                item: item.clone(),
+                outlet: outlet.clone(),
+                ring: *ring,
+                state: State::Unconfirmed,
+                error: "owner_lost".into(),
+                lag_ms: 0,
+            })
+            .collect();
         self.tell(&lost, store.here().now);
         lost.iter().for_each(|told| report.add(told));
         for told in self.send(&plan, &store) {
@@ -264,13 +280,7 @@ impl Pass<'_> {
         let now = store.here().now;
         let read = read::read(&store, self.settings);
         let (quiet, _) = quiet::read(state)?;
-        let stored = ledger::read(state)?;
-        if let Some(why) = stored.broken {
-            let path = ledger::path(state);
-            ledger::set_aside(&path)?;
-            warn(format!("{} could not be read and is ledger.json.bad now: {why}", path.display()));
-        }
-        let mut ledger = stored.ledger;
+        let mut ledger = ledger::usable(state)?;
         let plan = self.plan(&mut ledger, &read, &quiet, now, looked);
         if plan.changed {
             ledger::write(state, &mut ledger)?;
@@ -334,10 +344,7 @@ impl Pass<'_> {
 /// The process that claims.
 fn me() -> Stamp {
     let pid = std::process::id();
-    Stamp::of(pid).unwrap_or_else(|| Stamp {
-        pid,
-        ..Stamp::nobody()
-    })
+    Stamp::of(pid).unwrap_or_else(|| Stamp { pid, ..Stamp::nobody() })
 }
 
 fn line(told: &Told, now: Ms) -> Option<String> {
@@ -390,7 +397,7 @@ impl Sender<'_> {
         let now = time::now_ms();
         let told = {
             let _held = ledger::lock(state)?;
-            let mut ledger = ledger::read(state)?.ledger;
+            let mut ledger = ledger::usable(state)?;
             let told = settle(&mut ledger, due, results, &me(), self.pass.rules, now);
             ledger::write(state, &mut ledger)?;
             told

@@ -75,7 +75,10 @@ pub fn read(state: &StateDir) -> Result<(Quiet, Option<String>), Refusal> {
         Ok(quiet) => Ok((quiet, None)),
         Err(e) => Ok((
             Quiet::default(),
-            Some(format!("{} counts as off: {e}; `ring-notify quiet off` writes it anew", path.display())),
+            Some(format!(
+                "{} counts as off: {e}; `ring-notify quiet off` writes it anew",
+                path.display()
+            )),
         )),
     }
 }

@@ -9,12 +9,13 @@ use ring_hook::store as rows;
 use ring_hook::view::view;
 use ring_session::notification::{Beyond, Head, InboxRow};
 use ring_session::process::Stamp;
-use ring_session::record::{NotificationKind, Origin, ProposalKind, ProposalStatus, Record, RequestState};
+use ring_session::record::{NotificationKind, Origin, ProposalKind, ProposalStatus, RequestState};
 use ring_session::store::Seen;
 use ring_session::work::{Here, Work};
 use ring_session::{Code, Settings, Store};
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::Arc;
 
 /// What was read.
 #[derive(Debug, Default)]
@@ -23,6 +24,14 @@ pub struct Read {
     pub sources: Sources,
     /// What lies beyond the inbox.
     pub beyond: Beyond,
+    /// Status rows whose process is not known to be gone, by key.
+    pub rows: Vec<Row>,
+    /// All records.
+    pub heads: Vec<Arc<Head>>,
+    /// Those in which something may be going on.
+    pub records: Vec<Seen>,
+    /// The inbox, read rows too.
+    pub inbox: Vec<InboxRow>,
     /// What could not be read, for people.
     pub problems: Vec<String>,
 }
@@ -40,24 +49,37 @@ pub fn read(store: &Store, settings: &Settings) -> Read {
             for bad in listing.bad {
                 let stem = bad.path.file_stem().map(|s| s.to_string_lossy().into_owned());
                 sources.unknown.rows.extend(stem);
-                read.problems.push(format!("cannot read {}: {}", bad.path.display(), bad.why));
+                read.problems
+                    .push(format!("cannot read {}: {}", bad.path.display(), bad.why));
             }
         }
         Err(e) => {
             sources.unknown.status = true;
-            read.problems.push(format!("cannot list {}: {e}", store.state().status().display()));
+            read.problems
+                .push(format!("cannot list {}: {e}", store.state().status().display()));
         }
     }
     let here = store.here();
-    for row in by_key.values().filter(|r| !is_gone(r, here)) {
+    // what a dead process has left in its row counts for nothing
+    by_key.retain(|_, row| !is_gone(row, here));
+    for row in by_key.values() {
         sources.rows.insert(row.key.clone());
+        sources.sessions.insert(row.key.clone(), of_row(row));
         sources.live.extend(waits(row, here, settings));
     }
     match store.survey_notifications() {
         Ok(surveyed) => {
-            sources.records.extend(surveyed.heads.iter().map(|h| h.id.clone()));
+            for head in &surveyed.heads {
+                sources.records.insert(head.id.clone());
+                let session = || of_head(head, by_key.get(&head.key));
+                sources.sessions.entry(head.key.clone()).or_insert_with(session);
+            }
             for refusal in &surveyed.broken {
-                let id = refusal.details.get("session").and_then(|s| s.as_str()).unwrap_or_default();
+                let id = refusal
+                    .details
+                    .get("session")
+                    .and_then(|s| s.as_str())
+                    .unwrap_or_default();
                 sources.unknown.records.insert(id.to_owned());
                 read.problems.push(refusal.message.clone());
             }
@@ -74,18 +96,25 @@ pub fn read(store: &Store, settings: &Settings) -> Read {
                 }
             }
             read.beyond = surveyed.beyond;
+            read.heads = surveyed.heads;
+            read.records = surveyed.live;
+            read.inbox = surveyed.rows;
         }
         Err(refusal) => {
             sources.unknown.sessions = true;
             read.problems.push(refusal.message);
         }
     }
+    read.rows = by_key.into_values().collect();
     read
 }
 
 /// What a last look at one item finds.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "nearly always the large one, and one at a time")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nearly always the large one, and one at a time"
+)]
 pub enum Check {
     /// It is open, and this is how it looks now.
     Open(Live),
@@ -163,7 +192,11 @@ fn place(row: Option<&Row>) -> Place {
 }
 
 fn folder(row: &Row) -> String {
-    let folder = if row.origin_cwd.is_empty() { &row.cwd } else { &row.origin_cwd };
+    let folder = if row.origin_cwd.is_empty() {
+        &row.cwd
+    } else {
+        &row.origin_cwd
+    };
     folder.clone()
 }
 
@@ -173,19 +206,43 @@ fn waits<'a>(row: &'a Row, here: &Here, settings: &Settings) -> impl Iterator<It
     view.waits.into_iter().map(move |wait| Live {
         id: format!("wait:{}:{}", row.key, wait.id),
         kind: Kind::of_wait(&wait.kind),
-        session: row.key.clone(),
         sign: sign(&row.key, &wait.owner, &wait.kind, &wait.detail, &wait.tool_use_id),
         opened_ms: wait.since_ms,
+        detail: wait.detail,
+        tool: wait.tool,
+        waiting_for: wait.waiting_for,
+        ..of_row(row)
+    })
+}
+
+/// What every item of a row's session has.
+fn of_row(row: &Row) -> Live {
+    Live {
+        session: row.key.clone(),
         agent: row.agent.clone(),
         session_id: row.session_id.clone(),
         session_title: row.title.clone(),
         project: folder(row),
-        detail: wait.detail,
-        tool: wait.tool,
-        waiting_for: wait.waiting_for,
         place: place(Some(row)),
         ..Live::default()
-    })
+    }
+}
+
+/// What every item of a record has.
+fn of_head(head: &Head, row: Option<&Row>) -> Live {
+    Live {
+        session: head.key.clone(),
+        record: head.id.clone(),
+        agent: head.agent.clone(),
+        session_id: match head.agent_session_id.is_empty() {
+            true => head.id.clone(),
+            false => head.agent_session_id.clone(),
+        },
+        session_title: head.title.clone(),
+        project: head.project.clone().unwrap_or_default(),
+        place: place(row),
+        ..Live::default()
+    }
 }
 
 /// What awaits somebody in a record: its open requests but those of a hook, for which the row speaks, and its open
@@ -193,7 +250,7 @@ fn waits<'a>(row: &'a Row, here: &Here, settings: &Settings) -> impl Iterator<It
 fn of_record(seen: &Seen, row: Option<&Row>, here: &Here) -> Vec<Live> {
     let work = Work::new(seen.record.clone(), here.clone());
     let record = &work.record;
-    let base = base(record, seen, row);
+    let base = of_head(&Head::of(&record.id, seen), row);
     let turn = record.turn.as_ref().map(|t| t.id.as_str());
     let is_open = |r: &&ring_session::record::Request| {
         r.state == RequestState::Open && r.origin != Origin::Hook && turn == Some(r.turn_id.as_str())
@@ -201,7 +258,13 @@ fn of_record(seen: &Seen, row: Option<&Row>, here: &Here) -> Vec<Live> {
     let requests = record.permissions.iter().filter(is_open).map(|r| Live {
         id: format!("perm:{}:{}", record.id, r.id),
         kind: Kind::Permission,
-        sign: sign(&base.session, "foreground", "permission", &request_detail(r), &r.call_id),
+        sign: sign(
+            &base.session,
+            "foreground",
+            "permission",
+            &request_detail(r),
+            &r.call_id,
+        ),
         opened_ms: r.created_ms,
         until_ms: r.expires_ms,
         detail: request_detail(r),
@@ -233,23 +296,6 @@ fn request_detail(request: &ring_session::record::Request) -> String {
     }
 }
 
-fn base(record: &Record, seen: &Seen, row: Option<&Row>) -> Live {
-    let head = Head::of(&record.id, seen);
-    Live {
-        session: head.key,
-        record: record.id.clone(),
-        agent: record.agent.clone(),
-        session_id: match record.agent_session_id.is_empty() {
-            true => record.id.clone(),
-            false => record.agent_session_id.clone(),
-        },
-        session_title: record.title.clone(),
-        project: record.project.clone().unwrap_or_default(),
-        place: place(row),
-        ..Live::default()
-    }
-}
-
 fn turn(row: &InboxRow, status: Option<&Row>) -> Live {
     let (notification, head) = (&row.notification, &row.session);
     Live {
@@ -258,21 +304,12 @@ fn turn(row: &InboxRow, status: Option<&Row>) -> Live {
             NotificationKind::Completed => Kind::Completed,
             NotificationKind::Failed => Kind::Failed,
         },
-        session: head.key.clone(),
-        record: head.id.clone(),
         opened_ms: notification.created_ms,
-        agent: head.agent.clone(),
-        session_id: match head.agent_session_id.is_empty() {
-            true => head.id.clone(),
-            false => head.agent_session_id.clone(),
-        },
         session_title: notification.title.clone(),
-        project: head.project.clone().unwrap_or_default(),
         error_code: notification.error_code.clone(),
         duration_ms: notification.duration_ms,
         background: status.map_or(0, |r| r.background),
-        place: place(status),
-        ..Live::default()
+        ..of_head(head, status)
     }
 }
 
@@ -285,5 +322,7 @@ pub fn names(store: &Store) -> BTreeMap<String, String> {
         names: BTreeMap<String, String>,
     }
     let bytes = fs::read(store.state().board().join("names.json")).unwrap_or_default();
-    serde_json::from_slice::<Names>(&bytes).map(|n| n.names).unwrap_or_default()
+    serde_json::from_slice::<Names>(&bytes)
+        .map(|n| n.names)
+        .unwrap_or_default()
 }

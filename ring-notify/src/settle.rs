@@ -41,14 +41,7 @@ pub struct Told {
 
 /// Settles the claims of one message that `me` has made. A claim that was given up meanwhile is settled too: nobody knows
 /// better than who has sent.
-pub fn settle(
-    ledger: &mut Ledger,
-    message: &Due,
-    results: &[Result],
-    me: &Stamp,
-    rules: &Rules,
-    now: Ms,
-) -> Vec<Told> {
+pub fn settle(ledger: &mut Ledger, message: &Due, results: &[Result], me: &Stamp, rules: &Rules, now: Ms) -> Vec<Told> {
     let outlet = rules.outlets.iter().find(|o| o.name == message.outlet);
     let mut told = Vec::new();
     for ((item, ring), result) in message.parts.iter().zip(results) {
@@ -60,10 +53,19 @@ pub fn settle(
             .collect();
         heirs.push(item.clone());
         for id in heirs {
-            let Some(entry) = ledger.items.get_mut(&id) else { continue };
+            let Some(entry) = ledger.items.get_mut(&id) else {
+                continue;
+            };
+            if id != *item && matches!(result, Result::Closed(_)) {
+                // nothing has left: the request that came back under this id rings by itself
+                entry.to.remove(&message.outlet);
+                continue;
+            }
             let is_open = entry.is_open();
             let opened = entry.opened_ms;
-            let Some(to) = entry.to.get_mut(&message.outlet) else { continue };
+            let Some(to) = entry.to.get_mut(&message.outlet) else {
+                continue;
+            };
             if !is_mine(to, *ring, me) {
                 continue;
             }

@@ -1,13 +1,15 @@
 //! What a decision is made of: the items whose live record says that they are open, and what could not be read.
 
 use crate::item::Live;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that was read, as values.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     /// Open items, but for messages, which the ledger holds itself.
     pub live: Vec<Live>,
+    /// What every item of a session has, by KEY.
+    pub sessions: BTreeMap<String, Live>,
     /// KEYs of status rows whose process is not known to be gone.
     pub rows: BTreeSet<String>,
     /// Ids of records that are there.
@@ -34,7 +36,9 @@ pub struct Unknown {
 impl Sources {
     /// Whether somebody is needed in a session: a wait, a request or a proposal of it is open.
     pub fn needs_somebody(&self, session: &str) -> bool {
-        self.live.iter().any(|l| l.session == session && l.kind.needs_somebody())
+        self.live
+            .iter()
+            .any(|l| l.session == session && l.kind.needs_somebody())
     }
 
     /// Whether a session has a proposal that awaits a decision.

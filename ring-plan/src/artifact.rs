@@ -21,6 +21,7 @@ const NAMES: u32 = 10_000;
 /// Dot files of killed submits are removed after this time.
 const SWEEP_MS: Ms = 3_600_000;
 const TEMP: &str = ".ring-plan-";
+const PI: &str = ".pi";
 
 const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
@@ -55,43 +56,125 @@ pub fn project(stored: Option<&str>) -> Result<PathBuf, Refusal> {
     }
 }
 
-fn below(project: &Path, kind: ProposalKind, make: bool) -> Result<OwnedFd, Refusal> {
-    let open = |path: &Path| rustix::fs::open(path, OFlags::RDONLY | DIRECTORY, Mode::empty());
+fn folder_in(at: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
+    rustix::fs::openat(at, name, OFlags::RDONLY | DIRECTORY, Mode::empty())
+}
+
+fn top(project: &Path) -> Result<OwnedFd, Errno> {
+    rustix::fs::open(project, OFlags::RDONLY | DIRECTORY, Mode::empty())
+}
+
+/// Opens the folder of a kind. With `make` what is missing is made, and noted there.
+fn below(project: &Path, kind: ProposalKind, mut make: Option<&mut Made>) -> Result<OwnedFd, Refusal> {
     let mut at =
-        open(project).map_err(|_| Refusal::new(Code::PlanWorkspaceRequired, "the session's project is gone"))?;
+        top(project).map_err(|_| Refusal::new(Code::PlanWorkspaceRequired, "the session's project is gone"))?;
     let mut path = project.to_owned();
-    for name in [".pi", kind.as_str()] {
+    for name in [PI, kind.as_str()] {
         path.push(name);
-        let next = |at: &OwnedFd| rustix::fs::openat(at, name, OFlags::RDONLY | DIRECTORY, Mode::empty());
-        let found = match next(&at) {
-            Err(Errno::NOENT) if make => {
+        let found = match (folder_in(&at, name), &mut make) {
+            (Err(Errno::NOENT), Some(made)) => {
                 match rustix::fs::mkdirat(&at, name, Mode::from_raw_mode(0o777)) {
-                    Ok(()) => rustix::fs::fsync(&at).map_err(|e| not_written(&path, e))?,
+                    Ok(()) => {
+                        match name {
+                            PI => made.pi = true,
+                            _ => made.kind = true,
+                        }
+                        rustix::fs::fsync(&at).map_err(|e| not_written(&path, e))?;
+                    }
                     Err(Errno::EXIST) => {}
                     Err(e) => return Err(not_written(&path, e)),
                 }
-                next(&at)
+                folder_in(&at, name)
             }
-            other => other,
+            (found, _) => found,
         };
         at = match found {
             Ok(found) => found,
             Err(Errno::LOOP | Errno::NOTDIR) => return Err(unsafe_path(&path.display().to_string())),
             Err(Errno::NOENT) => return Err(not_ready(&path, "it is gone")),
-            Err(e) if make => return Err(not_written(&path, e)),
+            Err(e) if make.is_some() => return Err(not_written(&path, e)),
             Err(e) => return Err(not_ready(&path, &e.to_string())),
         };
     }
     Ok(at)
 }
 
+/// Folders that a submission has made. They go with it if it fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Made {
+    pi: bool,
+    kind: bool,
+}
+
+impl Made {
+    /// Removes them. One in which somebody has put something meanwhile is not empty, and stays.
+    fn unmake(self, project: &Path, kind: ProposalKind) {
+        let Ok(project) = top(project) else { return };
+        if self.kind
+            && let Ok(pi) = folder_in(&project, PI)
+        {
+            rustix::fs::unlinkat(&pi, kind.as_str(), AtFlags::REMOVEDIR).unwrap_or_default();
+        }
+        if self.pi {
+            rustix::fs::unlinkat(&project, PI, AtFlags::REMOVEDIR).unwrap_or_default();
+        }
+    }
+}
+
+/// An artifact that was written and whose row is not stored yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    /// What the row holds of it.
+    pub artifact: Artifact,
+    project: PathBuf,
+    kind: ProposalKind,
+    made: Made,
+}
+
+impl Written {
+    /// Takes it back: the row could not be stored. What cannot be removed is an inert file.
+    pub fn take_back(&self) {
+        if let (Ok(dir), Some(name)) = (
+            below(&self.project, self.kind, None),
+            self.artifact.path.rsplit('/').next(),
+        ) {
+            rustix::fs::unlinkat(&dir, name, AtFlags::empty()).unwrap_or_default();
+        }
+        self.made.unmake(&self.project, self.kind);
+    }
+}
+
 /// Writes an artifact: file and directory are synced when it returns.
 ///
 /// # Errors
 /// `PLAN_ARTIFACT_PATH_UNSAFE`, `PLAN_ARTIFACT_WRITE_FAILED`, `PLAN_ARTIFACT_COLLISION_LIMIT`; nothing is left then.
-pub fn write(project: &Path, kind: ProposalKind, title: &str, markdown: &str, now: Ms) -> Result<Artifact, Refusal> {
-    let folder = project.join(".pi").join(kind.as_str());
-    let dir = below(project, kind, true)?;
+pub fn write(project: &Path, kind: ProposalKind, title: &str, markdown: &str, now: Ms) -> Result<Written, Refusal> {
+    let mut made = Made::default();
+    let name =
+        write_below(project, kind, title, markdown, now, &mut made).inspect_err(|_| made.unmake(project, kind))?;
+    Ok(Written {
+        artifact: Artifact {
+            path: format!("{PI}/{}/{name}", kind.as_str()),
+            sha256: sha256_hex(markdown.as_bytes()),
+            size: markdown.len() as u64,
+            ..Artifact::default()
+        },
+        project: project.to_owned(),
+        kind,
+        made,
+    })
+}
+
+fn write_below(
+    project: &Path,
+    kind: ProposalKind,
+    title: &str,
+    markdown: &str,
+    now: Ms,
+    made: &mut Made,
+) -> Result<String, Refusal> {
+    let folder = project.join(PI).join(kind.as_str());
+    let dir = below(project, kind, Some(made))?;
     sweep(&dir, now);
     let temp = format!("{TEMP}{}", ring_session::id::mint(now));
     let failed = |e| not_written(&folder, e);
@@ -103,13 +186,11 @@ pub fn write(project: &Path, kind: ProposalKind, title: &str, markdown: &str, no
     // the dot file goes, whatever happened; a later submit sweeps what stays
     rustix::fs::unlinkat(&dir, &temp, AtFlags::empty()).unwrap_or_default();
     let name = named?;
-    rustix::fs::fsync(&dir).map_err(failed)?;
-    Ok(Artifact {
-        path: format!(".pi/{}/{name}", kind.as_str()),
-        sha256: sha256_hex(markdown.as_bytes()),
-        size: markdown.len() as u64,
-        ..Artifact::default()
-    })
+    // a name that may be gone after a power cut is none that a row can count on
+    rustix::fs::fsync(&dir)
+        .inspect_err(|_| rustix::fs::unlinkat(&dir, &name, AtFlags::empty()).unwrap_or_default())
+        .map_err(failed)?;
+    Ok(name)
 }
 
 fn fill(file: OwnedFd, markdown: &str) -> Result<(), Errno> {
@@ -165,13 +246,6 @@ fn sweep(dir: &OwnedFd, now: Ms) {
     }
 }
 
-/// Takes back an artifact whose row could not be stored.
-pub fn take_back(project: &Path, kind: ProposalKind, artifact: &Artifact) {
-    if let (Ok(dir), Some(name)) = (below(project, kind, false), artifact.path.rsplit('/').next()) {
-        rustix::fs::unlinkat(&dir, name, AtFlags::empty()).unwrap_or_default();
-    }
-}
-
 fn not_ready(path: &Path, why: &str) -> Refusal {
     Refusal::new(
         Code::PlanArtifactNotReady,
@@ -189,13 +263,13 @@ pub fn verify(stored_project: Option<&str>, proposal: &Proposal) -> Result<(), R
     let artifact = &proposal.artifact;
     let path = project.join(&artifact.path);
     let parts: Vec<&str> = artifact.path.split('/').collect();
-    let [".pi", kind, name] = parts.as_slice() else {
+    let [PI, kind, name] = parts.as_slice() else {
         return Err(unsafe_path(&artifact.path));
     };
     if *kind != proposal.kind.as_str() || !name.ends_with(".md") || name.starts_with('.') {
         return Err(unsafe_path(&artifact.path));
     }
-    let dir = below(&project, proposal.kind, false)?;
+    let dir = below(&project, proposal.kind, None)?;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match rustix::fs::openat(&dir, *name, flags, Mode::empty()) {
         Ok(file) => file,

@@ -34,7 +34,9 @@ pub fn criteria(markdown: &str) -> Vec<Criterion> {
             continue;
         }
         let marks = |c: char| text.chars().take_while(|d| *d == c).count();
-        if let Some(mark) = ['`', '~'].into_iter().find(|c| marks(*c) >= 3) {
+        // behind a fence of backticks stands none: that is code within a line
+        let opens = |c: char| marks(c) >= 3 && (c == '~' || !text.trim_start_matches(c).contains(c));
+        if let Some(mark) = ['`', '~'].into_iter().find(|c| opens(*c)) {
             fence = Some((mark, marks(mark)));
             continue;
         }
@@ -151,6 +153,12 @@ mod tests {
         let text = "- before\n### Acceptance criteria\n- a\n  - nested\n    - deeper\n```\n- code\n```\n#### a sub heading\n- b\n### Next\n- c\n";
         assert_eq!(texts(text), ["a", "b"]);
         assert_eq!(texts("no heading\n- a\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn p40_code_within_a_line_opens_no_block() {
+        let text = "# Acceptance criteria\n```make``` builds it\n- a\n- b\n~~~ `x`\n- code\n~~~\n- c\n";
+        assert_eq!(texts(text), ["a", "b", "c"]);
     }
 
     #[test]

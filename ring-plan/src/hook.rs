@@ -11,21 +11,19 @@
 //!
 //! Pure on a [`Work`] but for the artifact, which the caller writes.
 
-use crate::artifact;
-use crate::policy::{Call, Verdict, is_outside, verdict};
+use crate::{artifact, gate};
 use ring_session::execution::Finish;
 use ring_session::lifecycle::Begin;
 use ring_session::process::Stamp;
 use ring_session::proposal::{Decision, Submission};
 use ring_session::queue::sha256_hex;
 use ring_session::record::{
-    Artifact, ExecutionState, Mode, ModeBy, Origin, PermissionMode, Proposal, ProposalKind, ProposalStatus,
+    ExecutionState, Mode, ModeBy, Origin, PermissionMode, Proposal, ProposalKind, ProposalStatus,
 };
 use ring_session::time::Ms;
 use ring_session::work::Work;
 use ring_session::{Code, Refusal, text};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
 
 /// Nothing is begun by an event so soon after the session's last turn: it is a late one of that turn.
 const LATE_MS: Ms = 2_000;
@@ -74,7 +72,7 @@ pub struct Outcome {
     /// The proposal that this process may wait for.
     pub wait_for: Option<String>,
     /// The artifact that was written, should the row not be stored.
-    pub written: Option<(PathBuf, Artifact)>,
+    pub written: Option<artifact::Written>,
 }
 
 impl Event {
@@ -135,7 +133,7 @@ pub fn apply(work: &mut Work, past: &[Proposal], event: &Event, rules: &Rules) -
         "Stop" | "StopFailure" | "SessionEnd" => end_of_work(work, event),
         "PreToolUse" => {
             return Ok(Outcome {
-                answer: gate(work, event, rules),
+                answer: gate::answer(work, event, rules),
                 ..Outcome::default()
             });
         }
@@ -245,7 +243,7 @@ fn propose(work: &mut Work, past: &[Proposal], event: &Event, rules: &Rules) -> 
         title,
         question: "Approve this plan?".into(),
         markdown: plan.clone(),
-        artifact: file.clone(),
+        artifact: file.artifact.clone(),
         wait_ms: rules.wait_ms,
     });
     if let Some(own) = work.record.proposal.as_mut() {
@@ -254,7 +252,7 @@ fn propose(work: &mut Work, past: &[Proposal], event: &Event, rules: &Rules) -> 
     Ok(Outcome {
         answer: None,
         wait_for: asks.then_some(proposal.id),
-        written: Some((project, file)),
+        written: Some(file),
     })
 }
 
@@ -273,8 +271,17 @@ fn title_of(plan: &str) -> String {
     }
 }
 
-/// 4: the call has gone through.
+/// 4: the call has gone through. A person has said yes, be it to a row that is closed by then, as one whose deadline
+/// came while the agent's own prompt stayed: nothing is approved by that, but the agent plans no more.
 fn decided_there(work: &mut Work, event: &Event) -> Outcome {
+    let outcome = approved_there(work, event);
+    if work.record.mode == Mode::Plan && work.record.mode_by == ModeBy::Hook && work.open_proposal().is_none() {
+        work.record.mode = Mode::Agent;
+    }
+    outcome
+}
+
+fn approved_there(work: &mut Work, event: &Event) -> Outcome {
     let mut outcome = Outcome::default();
     let Some(proposal) = by_hook(work).cloned() else {
         return outcome;
@@ -340,71 +347,13 @@ fn end_of_work(work: &mut Work, event: &Event) {
     }
 }
 
-/// 6: the gate.
-fn gate(work: &Work, event: &Event, rules: &Rules) -> Option<String> {
-    let record = &work.record;
-    if record.mode == Mode::Agent {
-        return None;
-    }
-    let path = event
-        .input
-        .get("file_path")
-        .or_else(|| event.input.get("notebook_path"))
-        .and_then(Value::as_str);
-    if path.is_some_and(is_own_plan_file) {
-        return None;
-    }
-    let permission = ring_session::shown::effective_mode(record, rules.inherited);
-    let outside = path.is_some_and(|p| is_outside(record.project.as_deref(), p));
-    let said = verdict(&Call {
-        tool: &event.tool,
-        mode: record.mode,
-        permission,
-        grants: &record.grants,
-        outside,
-    });
-    let answer = |decision: &str, reason: String| {
-        Some(
-            json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": reason}})
-                .to_string(),
-        )
-    };
-    match said {
-        Verdict::Deny(code) if matches!(event.agent.as_str(), "claude-code" | "codex") => {
-            let mode = record.mode.as_str();
-            answer(
-                "deny",
-                format!(
-                    "{}: {} is not for {mode} mode; propose first, act after the approval",
-                    code.as_str(),
-                    text::clean(&event.tool, 80)
-                ),
-            )
-        }
-        Verdict::Confirm if event.agent == "claude-code" && record.mode_by != ModeBy::Hook => answer(
-            "ask",
-            format!(
-                "{} needs a person in {} mode",
-                text::clean(&event.tool, 80),
-                record.mode.as_str()
-            ),
-        ),
-        _ => None,
-    }
-}
-
-/// Claude Code keeps its plan in a file of its own, which it may write while it plans.
-fn is_own_plan_file(path: &str) -> bool {
-    let path = Path::new(path);
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let is_plans = folder.ends_with(".claude/plans")
-        || std::env::var_os("CLAUDE_CONFIG_DIR")
-            .is_some_and(|d| !d.is_empty() && folder == Path::new(&d).join("plans"));
-    is_plans && path.extension().is_some_and(|e| e == "md")
-}
-
 /// The answer to a request whose proposal was decided elsewhere; none if it was decided in the agent itself, or not at
 /// all.
+///
+/// Measured with Claude Code 2.1.197 and 2.1.332: an allow needs `updatedInput`, and without `updatedPermissions` the
+/// mode after it is `default`; `setMode` to acceptEdits and auto is that mode at once, in the next payload, in the
+/// transcript and for the next edit. `bypassPermissions` is taken of an agent that was started with leave to bypass only,
+/// else it is `default`.
 pub fn answer(proposal: &Proposal, event: &Event, rules: &Rules) -> Option<String> {
     if proposal.decided_by.as_deref() != Some("cli") {
         return None;

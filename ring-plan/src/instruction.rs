@@ -51,7 +51,8 @@ pub fn report_in(text: &str) -> Option<String> {
     while let Some(line) = lines.next() {
         let fence = line.trim();
         let marks = fence.chars().take_while(|c| *c == '`').count();
-        if marks < 3 {
+        // with more of them behind, it is code within a line
+        if marks < 3 || fence.get(marks..).is_some_and(|rest| rest.contains('`')) {
             continue;
         }
         let ours = fence.get(marks..).map(str::trim) == Some("ring-report");

@@ -53,7 +53,11 @@ pub fn all(store: &Store) -> Result<(Vec<Found>, Vec<Refusal>), Refusal> {
         let stored = store.stored(&seen.record.id).ok().and_then(|r| r.proposal);
         let closed = stored.filter(|p| seen.record.proposal.as_ref().is_none_or(|q| q.id != p.id));
         let closed = closed.map(|p| crate::shown::effective(&seen, store.here(), p));
-        let past = past(&store.files(&seen.record.id), &seen.record)?;
+        // an unreadable history hides what is in it, and nothing else
+        let past = past(&store.files(&seen.record.id), &seen.record).unwrap_or_else(|e| {
+            broken.push(e);
+            Vec::new()
+        });
         let own = seen.record.proposal.clone();
         let mut ids: Vec<String> = Vec::new();
         for proposal in own.into_iter().chain(closed).chain(past) {

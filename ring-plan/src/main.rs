@@ -4,6 +4,7 @@ mod artifact;
 mod cli;
 mod command;
 mod criteria;
+mod gate;
 mod hook;
 mod instruction;
 mod locate;

@@ -24,8 +24,9 @@ pub fn read(bytes: &[u8]) -> Result<(Raw, Object), Refusal> {
             format!("the report has more than {BYTES} bytes"),
         ));
     }
-    let text = String::from_utf8_lossy(bytes);
-    let object = serde_json::from_str(&text)
+    // kept as it came, so nothing of it may be replaced
+    let text = std::str::from_utf8(bytes).map_err(|_| invalid("report_invalid", "the report is not UTF-8"))?;
+    let object = serde_json::from_str(text)
         .map_err(|e| invalid("report_invalid", format!("the report is no JSON object: {e}")))?;
     let raw = Raw::parse(text.trim()).ok_or_else(|| invalid("report_invalid", "the report is no JSON object"))?;
     Ok((raw, object))

@@ -129,7 +129,8 @@ fn judge(context: &Context, entries: &mut [Entry], claimed: &mut HashSet<u32>) {
         entry.verdict = Verdict::Near;
         entry.pid = pid;
         // A record that ends by its age leaves the process to itself.
-        let aged = entry.hook.is_none() && context.now - seeker.mark_ms > context.settings.active_window_ms;
+        let aged =
+            entry.hook.is_none() && context.now.saturating_sub(seeker.mark_ms) > context.settings.active_window_ms;
         if !aged {
             claimed.insert(pid);
         }

@@ -105,12 +105,17 @@ pub fn merge(facts: &Facts) -> Option<Outcome> {
 // ---- the rules, in the order of the table ----
 
 fn session_wait(case: &Case) -> Answer {
-    let all = case.facts.record.map_or(&[][..], |r| &r.open);
-    let Some(open) = all.first() else {
+    let Some(record) = case.facts.record.filter(|r| !r.open.is_empty()) else {
         return no("no open proposal or request in a record");
     };
+    // Esc in the agent's own prompt fires no hook, so the record learns of it with the next prompt only.
+    let left = |w: &Waiting| record.prompted.as_ref() == Some(&w.id) && waits::has_left(w, case.live, case.facts.now);
+    let all: Vec<Waiting> = record.open.iter().filter(|w| !left(w)).cloned().collect();
+    let Some(open) = all.first() else {
+        return no("the agent has left its prompt");
+    };
     Yes(Decided {
-        waits: all.to_vec(),
+        waits: all.clone(),
         ..decided(
             "waiting",
             open.since_ms,
@@ -217,7 +222,9 @@ fn live_busy(case: &Case) -> Answer {
             &[live.source],
         ),
         Some(live)
-            if live.word == Word::Idle && case.facts.now - live.ms < IDLE_BELIEVED_MS && !case.facts.background =>
+            if live.word == Word::Idle
+                && case.facts.now.saturating_sub(live.ms) < IDLE_BELIEVED_MS
+                && !case.facts.background =>
         {
             yes(
                 "working",
@@ -267,7 +274,7 @@ fn live_idle(case: &Case) -> Answer {
             let newer = case
                 .facts
                 .hook
-                .map(|h| live.ms - h.row.event_ms)
+                .map(|h| live.ms.saturating_sub(h.row.event_ms))
                 .filter(|newer| *newer >= 0);
             let why = match newer {
                 Some(newer) => format!("{} newer than the last hook event", human_span(newer)),
@@ -291,7 +298,7 @@ fn children_run(case: &Case) -> Answer {
     let running: Vec<Ms> = facts
         .children
         .iter()
-        .filter(|c| open_turn(c.kind) && facts.now - c.ms <= CHILD_RUNS_MS)
+        .filter(|c| open_turn(c.kind) && facts.now.saturating_sub(c.ms) <= CHILD_RUNS_MS)
         .map(|c| c.ms)
         .collect();
     let Some(since) = running.iter().min() else {
@@ -313,7 +320,7 @@ fn tail_over(case: &Case) -> Answer {
     if !matches!(t.kind, Kind::End | Kind::Failed | Kind::Interrupted) {
         return no(format!("last turn mark: {}", mark_name(t.kind)));
     }
-    if t.ms <= h.row.event_ms || case.facts.now - t.ms < SAME_MOMENT_MS {
+    if t.ms <= h.row.event_ms || case.facts.now.saturating_sub(t.ms) < SAME_MOMENT_MS {
         return no("its end mark is not newer than the last hook event, or from just now");
     }
     yes(
@@ -331,7 +338,8 @@ fn tail_turn(case: &Case) -> Answer {
     if case.hook_status() != Some("idle") {
         return no("the hook row does not say idle");
     }
-    if !matches!(t.kind, Kind::Busy | Kind::Tool) || t.turn_started_ms <= h.row.event_ms + SAME_MOMENT_MS {
+    if !matches!(t.kind, Kind::Busy | Kind::Tool) || t.turn_started_ms <= h.row.event_ms.saturating_add(SAME_MOMENT_MS)
+    {
         return no("no turn in the transcript began after the last hook event");
     }
     yes(
@@ -458,7 +466,7 @@ fn session(case: &Case) -> Answer {
 
 fn process_only(case: &Case) -> Answer {
     match case.facts.terminal {
-        Some(t) if t.tty && (t.opened || case.facts.now - t.start_ms >= PROCESS_ROW_MS) => Yes(Decided {
+        Some(t) if t.tty && (t.opened || case.facts.now.saturating_sub(t.start_ms) >= PROCESS_ROW_MS) => Yes(Decided {
             note: if case.facts.agent_keeps_records() {
                 "no record yet".into()
             } else {

@@ -1,5 +1,6 @@
 //! Where a session is, in words for people: its project and its location (ring-scan(1), PLACES).
 
+pub use ring_session::columns::short_path as short;
 use std::path::Path;
 
 /// The last part of the folder where the session began; the whole folder if it has no parts.
@@ -7,21 +8,6 @@ pub fn project(origin_cwd: &str) -> String {
     Path::new(origin_cwd)
         .file_name()
         .map_or_else(|| origin_cwd.to_owned(), |name| name.to_string_lossy().into_owned())
-}
-
-/// The folder with the home folder as `~`, by whole parts.
-pub fn short(cwd: &str, home: Option<&Path>) -> String {
-    let Some(rest) = home
-        .filter(|h| h.parent().is_some())
-        .and_then(|h| Path::new(cwd).strip_prefix(h).ok())
-    else {
-        return cwd.to_owned();
-    };
-    match rest.to_str() {
-        Some("") => "~".to_owned(),
-        Some(rest) => format!("~/{rest}"),
-        None => cwd.to_owned(),
-    }
 }
 
 /// tmux target, else terminal, else folder.

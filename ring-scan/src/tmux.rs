@@ -12,7 +12,8 @@ use std::time::Duration;
 
 /// A tmux that hangs is no tmux.
 const PATIENCE: Duration = Duration::from_secs(2);
-const FORMAT: &str = "#{pane_id}\t#{pane_pid}\t#{session_name}:#{window_index}.#{pane_index}";
+/// Blanks, because tmux prints a tab as `_` outside a UTF-8 locale, as under cron; only the last part may hold one.
+const FORMAT: &str = "#{pane_id} #{pane_pid} #{session_name}:#{window_index}.#{pane_index}";
 
 /// One pane.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +116,7 @@ fn list(socket: &str) -> Vec<Pane> {
 fn parse(text: &str) -> Vec<Pane> {
     text.lines()
         .filter_map(|line| {
-            let mut parts = line.splitn(3, '\t');
+            let mut parts = line.splitn(3, ' ');
             Some(Pane {
                 id: parts.next()?.to_owned(),
                 pid: parts.next()?.parse().ok()?,
@@ -131,13 +132,13 @@ mod tests {
 
     #[test]
     fn panes_are_read_line_by_line() {
-        let panes = parse("%7\t4242\twork:2.1\nodd\n%8\tx\ty\n");
+        let panes = parse("%7 4242 my work:2.1\nodd\n%8 x y\n");
         assert_eq!(
             panes,
             [Pane {
                 id: "%7".into(),
                 pid: 4242,
-                target: "work:2.1".into()
+                target: "my work:2.1".into()
             }]
         );
     }

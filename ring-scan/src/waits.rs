@@ -47,9 +47,14 @@ fn moved_on(live: Option<&Live>, since: Ms, now: Ms) -> Option<&'static str> {
     match live.word {
         Word::Busy => Some("a later live record: busy"),
         Word::Shell => Some("a later live record: shell"),
-        Word::Idle if now - live.ms >= IDLE_BELIEVED_MS => Some("a later live record: idle"),
+        Word::Idle if now.saturating_sub(live.ms) >= IDLE_BELIEVED_MS => Some("a later live record: idle"),
         Word::Idle | Word::Waiting(_) => None,
     }
+}
+
+/// Whether the agent has left the prompt of its own in which it asks this.
+pub fn has_left(asked: &Waiting, live: Option<&Live>, now: Ms) -> bool {
+    moved_on(live, asked.since_ms, now).is_some()
 }
 
 fn marked(tail: Option<&Tail>, since: Ms, kinds: &[Kind]) -> Option<&'static str> {

@@ -228,7 +228,7 @@ fn c82_a_client_and_its_session_in_the_server_are_one_row() {
 #[test]
 fn c83_a_session_of_a_server_has_no_terminal() {
     let s = served(&open_turn(5000));
-    s.tmux("%7\t50\twork:2.1\n");
+    s.tmux("%7 50 work:2.1\n");
     let set = json!({"process":process(50, OLD, true),"term":{"tty":"/dev/pts/3","tmux_pane":"%7","tmux_socket":"","other":""}});
     s.row("codex", ID, "working", 4000, set);
     let row = &s.rows_with_tmux()[0];

@@ -333,3 +333,25 @@ fn the_tail_of_a_record_that_is_older_than_the_row_is_not_needed() {
     s.is("working", "hook");
     assert_eq!(s.board(&[])["partial"], false);
 }
+
+#[test]
+fn c53_moments_that_no_calendar_has_break_nothing() {
+    for number in [i64::MIN, -1, 0, i64::MAX] {
+        let moment = json!(number);
+        let mut before = json!({"turn":{"id":"t","state":"working","started_ms":number},"waits":[],"background":0});
+        before["at_ms"] = moment.clone();
+        for state in ["working", "idle"] {
+            let s = with(
+                state,
+                5000,
+                json!({"since_ms":moment,"created_ms":moment,"event_ms":moment,"foreground_ms":moment,"seen_ms":moment,
+                    "agent_ms":moment,"before":before,
+                    "turn":{"id":"t","state":state,"started_ms":number,"ended_ms":number},
+                    "pending":[{"owner":"foreground","tool":"Bash","kind":"permission","at_ms":number}],
+                    "children":[{"id":"a","type":"x","since_ms":number,"seen_ms":number}],
+                    "waits":[{"id":"w","owner":"foreground","kind":"permission","detail":"d","since_ms":number}]}),
+            );
+            assert_eq!(s.only()["key"], "claude-code:s1", "{number} {state}");
+        }
+    }
+}

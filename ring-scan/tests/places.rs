@@ -6,7 +6,7 @@ mod scene;
 use scene::{MIN, NOW, OLD, Scene, process};
 use serde_json::{Value, json};
 
-const PANES: &str = "%7\t900\twork:2.1\n%8\t800\tother:0.0\n";
+const PANES: &str = "%7 900 work:2.1\n%8 800 other:0.0\n";
 
 /// A session in a terminal, whose row recorded a pane.
 fn in_pane(pane: &str, panes: &str) -> Value {
@@ -27,7 +27,7 @@ fn in_pane(pane: &str, panes: &str) -> Value {
     let rows = s.rows_with_tmux();
     assert_eq!(
         s.calls(),
-        ["-S /tmp/sock list-panes -a -F #{pane_id}\t#{pane_pid}\t#{session_name}:#{window_index}.#{pane_index}"]
+        ["-S /tmp/sock list-panes -a -F #{pane_id} #{pane_pid} #{session_name}:#{window_index}.#{pane_index}"]
     );
     rows[0].clone()
 }
@@ -52,7 +52,7 @@ fn c49_a_recorded_pane_that_is_gone_leaves_the_process_tree() {
 
 #[test]
 fn c49_without_a_pane_the_terminal_is_the_place() {
-    let row = in_pane("%1", "%9\t901\tx:0.0\n");
+    let row = in_pane("%1", "%9 901 x:0.0\n");
     assert_eq!(row["tmux_target"], "");
     assert_eq!(
         (row["tty"].as_str(), row["location"].as_str()),
@@ -82,7 +82,7 @@ fn c49_tmux_is_asked_once_for_many_sessions() {
         s.claude(pid).parent(900 + pid).up();
         s.live(pid, &format!("s{pid}"), "idle", 5000);
     }
-    s.tmux("%1\t942\ta:0.0\n%2\t943\ta:0.1\n%3\t944\ta:0.2\n");
+    s.tmux("%1 942 a:0.0\n%2 943 a:0.1\n%3 944 a:0.2\n");
     let mut places: Vec<String> = s
         .rows_with_tmux()
         .iter()

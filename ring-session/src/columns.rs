@@ -2,6 +2,7 @@
 
 use crate::text::{CUT, joins_previous};
 use std::io::stdout;
+use std::path::Path;
 use unicode_width::UnicodeWidthStr;
 
 /// Columns of a terminal that does not tell them.
@@ -67,6 +68,21 @@ pub fn fit_end(text: &str, limit: usize) -> String {
         .find(|start| width(&text[*start..]) < limit)
         .unwrap_or(text.len());
     format!("{CUT}{}", text[kept..].trim_start())
+}
+
+/// The folder with the home folder as `~`, by whole parts.
+pub fn short_path(path: &str, home: Option<&Path>) -> String {
+    let Some(rest) = home
+        .filter(|h| h.parent().is_some())
+        .and_then(|h| Path::new(path).strip_prefix(h).ok())
+    else {
+        return path.to_owned();
+    };
+    match rest.to_str() {
+        Some("") => "~".to_owned(),
+        Some(rest) => format!("~/{rest}"),
+        None => path.to_owned(),
+    }
 }
 
 /// Byte offsets behind each character with all that joins it.

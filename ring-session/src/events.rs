@@ -60,7 +60,8 @@ impl Line {
         self.text.push(',');
         self.text.push_str(&json(serde_json::to_string(name)));
         self.text.push(':');
-        self.text.push_str(&json(serde_json::to_string(value)));
+        self.text
+            .push_str(&crate::members::one_line(json(serde_json::to_string(value))));
         self.text.push('}');
         self
     }

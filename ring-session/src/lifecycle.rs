@@ -399,8 +399,10 @@ impl Work {
             let schema = crate::record::SCHEMA;
             let rest = text.strip_prefix('{').unwrap_or(&text);
             let comma = if rest == "}" { "" } else { "," };
-            self.history
-                .push(format!("{{\"schema\":{schema},\"type\":\"{kind}\"{comma}{rest}"));
+            // raw members of a record that somebody has laid out by hand may have lines of their own
+            self.history.push(crate::members::one_line(format!(
+                "{{\"schema\":{schema},\"type\":\"{kind}\"{comma}{rest}"
+            )));
         }
     }
 

@@ -80,6 +80,14 @@ impl<'de> serde::Deserialize<'de> for Object {
     }
 }
 
+/// A JSON text in one line: line ends of JSON stand between its tokens, never in a string, so that blanks do as well.
+pub fn one_line(json: String) -> String {
+    match json.contains(['\n', '\r']) {
+        true => json.replace(['\n', '\r'], " "),
+        false => json,
+    }
+}
+
 /// A value that is kept as it came and never interpreted.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
@@ -92,9 +100,13 @@ impl PartialEq for Raw {
 }
 
 impl Raw {
-    /// The raw form of a JSON text; none if it is no JSON.
+    /// The raw form of a JSON text, in one line; none if it is no JSON.
     pub fn parse(text: &str) -> Option<Raw> {
-        serde_json::from_str(text).ok()
+        let raw: Box<RawValue> = serde_json::from_str(text).ok()?;
+        // only a text that is JSON may lose its line ends: a string must not get a blank for one
+        RawValue::from_string(one_line(String::from(Box::<str>::from(raw))))
+            .ok()
+            .map(Raw)
     }
 }
 
@@ -212,6 +224,13 @@ mod tests {
         let with = serde_json::to_string(&outer).unwrap();
         assert!(with.contains(r#""rare":7"#), "{with}");
         assert_eq!(serde_json::from_str::<Outer>(&with).unwrap(), outer);
+    }
+
+    #[test]
+    fn a_raw_text_is_one_line_and_a_line_end_within_a_string_makes_it_none() {
+        let raw = super::Raw::parse("{\n \"a\":\r\n[1.00,\"x\\n y\"] }\n").unwrap();
+        assert_eq!(raw.0.get(), "{  \"a\":  [1.00,\"x\\n y\"] }");
+        assert!(super::Raw::parse("\"a\nb\"").is_none());
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! commit changes nothing else in a record, not even the time of its last change.
 
 use crate::key;
-use crate::record::{NOTIFICATIONS, Notification, NotificationKind, SCHEMA};
+use crate::record::{NOTIFICATIONS, Notification, SCHEMA};
 use crate::refusal::Refusal;
 use crate::shown;
 use crate::store::{Seen, Store};
@@ -300,16 +300,6 @@ impl Work {
         }
         ids
     }
-}
-
-/// How many rows nobody has read, completed and failed.
-pub fn unread(rows: &[InboxRow]) -> (usize, usize) {
-    let count = |kind| {
-        rows.iter()
-            .filter(|r| r.is_unread() && r.notification.kind == kind)
-            .count()
-    };
-    (count(NotificationKind::Completed), count(NotificationKind::Failed))
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ const SECRETS: &str = "CLAUDE_CODE_MESSAGING_";
 /// file, in its environment. Returns whether the program was started, which is no promise of a ring: what is beside may
 /// not know `deliver` yet and refuse it unheard (`sister::knows` asks, and costs too much here; `ring-scan doctor` does).
 pub fn start(state: &StateDir, config: Option<&Path>, key: &str, after_ms: Ms) -> bool {
-    if env::var_os(OFF_VARIABLE).is_some_and(|v| v == "1") {
+    if is_off() {
         return false;
     }
     let Some(program) = program() else { return false };
@@ -41,12 +41,20 @@ pub fn start(state: &StateDir, config: Option<&Path>, key: &str, after_ms: Ms) -
     if let Some(config) = config {
         command.env("RING_CONFIG", config);
     }
-    for (name, _) in env::vars_os() {
-        if is_secret(&name) {
-            command.env_remove(name);
-        }
-    }
+    without_secrets(&mut command);
     command.spawn().is_ok()
+}
+
+/// Keeps the agent's secrets out of the environment of a program that outlives its hook.
+pub fn without_secrets(command: &mut Command) {
+    for (name, _) in env::vars_os().filter(|(name, _)| is_secret(name)) {
+        command.env_remove(name);
+    }
+}
+
+/// Whether rings are off in this environment.
+pub fn is_off() -> bool {
+    env::var_os(OFF_VARIABLE).is_some_and(|v| v == "1")
 }
 
 fn is_secret(name: &OsStr) -> bool {

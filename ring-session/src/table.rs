@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 
 /// Blanks between columns.
 const GAP: usize = 2;
-/// The last column keeps at least this much, if it has so much; others go first.
+/// The column that takes the rest keeps at least this much, if it has so much; others go first.
 const LAST: usize = 24;
 
 /// A cell that may be cut keeps at least this much.
@@ -21,6 +21,15 @@ pub struct Table<'a> {
     pub dispensable: &'a [usize],
     /// Columns of the terminal; none: no limit.
     pub limit: Option<usize>,
+}
+
+/// How the columns of a table stand.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shape<'a> {
+    /// Which column takes what is left.
+    pub rest: usize,
+    /// Which stand at the right of their room: numbers.
+    pub right: &'a [usize],
 }
 
 /// Columns of the terminal that is printed to; none: no limit.
@@ -45,52 +54,82 @@ impl Table<'_> {
         rows: &[R],
         cells: impl Fn(&R) -> [String; N],
     ) -> io::Result<()> {
+        let shape = Shape {
+            rest: N.saturating_sub(1),
+            right: &[],
+        };
+        self.write_painted(out, rows, shape, cells, |_, _, cell| cell)
+    }
+
+    /// As [`Table::write`], in another shape, and `paint` makes what is printed of a row, the
+    /// number of a column, and its cell as it is shown: it may only add what takes no column.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_painted<R, const N: usize>(
+        self,
+        out: &mut dyn Write,
+        rows: &[R],
+        shape: Shape<'_>,
+        cells: impl Fn(&R) -> [String; N],
+        paint: impl Fn(&R, usize, String) -> String,
+    ) -> io::Result<()> {
         let mut widths = [0; N];
         for row in rows {
             for (widest, cell) in widths.iter_mut().zip(cells(row)) {
                 *widest = width(&shown(&cell)).max(*widest);
             }
         }
-        self.narrow(&mut widths);
+        self.narrow(&mut widths, shape.rest);
         for row in rows {
             let mut line = String::new();
             let mut owed = 0;
-            for (columns, cell) in widths.iter().zip(cells(row)).filter(|(w, _)| **w > 0) {
-                let cell = fit(&shown(&cell), *columns);
+            for (column, cell) in cells(row).into_iter().enumerate() {
+                let Some(columns) = widths.get(column).copied().filter(|w| *w > 0) else {
+                    continue;
+                };
+                let cell = fit(&shown(&cell), columns);
+                let mut behind = blanks(&cell, columns).len();
+                if shape.right.contains(&column) {
+                    owed += std::mem::take(&mut behind);
+                }
                 if !cell.is_empty() {
                     // blanks are owed until something follows, so no line ends in any
                     line.extend(std::iter::repeat_n(' ', owed));
-                    line.push_str(&cell);
+                    line.push_str(&paint(row, column, cell));
                     owed = 0;
                 }
-                owed += blanks(&cell, *columns).len() + GAP;
+                owed += behind + GAP;
             }
             writeln!(out, "{line}")?;
         }
         Ok(())
     }
 
-    /// Takes away columns, and of the last one what is too much.
-    fn narrow(self, widths: &mut [usize]) {
+    /// Takes away columns, and of the one that takes the rest what is too much.
+    fn narrow(self, widths: &mut [usize], rest: usize) {
         let Some(limit) = self.limit else { return };
-        let Some((last, others)) = widths.split_last_mut() else {
+        let Some(wanted) = widths.get_mut(rest).map(std::mem::take) else {
             return;
         };
         let taken = |others: &[usize]| others.iter().filter(|w| **w > 0).map(|w| w + GAP).sum::<usize>();
         for column in self.cuttable {
-            if let Some(width) = others.get_mut(*column) {
+            if let Some(width) = widths.get_mut(*column) {
                 *width = (*width).min(CUT.max(limit / 5));
             }
         }
         for column in self.dispensable {
-            if taken(others) + (*last).min(LAST) <= limit {
+            if taken(widths) + wanted.min(LAST) <= limit {
                 break;
             }
-            if let Some(width) = others.get_mut(*column) {
+            if let Some(width) = widths.get_mut(*column) {
                 *width = 0;
             }
         }
-        *last = (*last).min(limit.saturating_sub(taken(others)));
+        let left = limit.saturating_sub(taken(widths));
+        if let Some(width) = widths.get_mut(rest) {
+            *width = wanted.min(left);
+        }
     }
 }
 
@@ -154,6 +193,31 @@ mod tests {
             print(None, &[], &[["\u{202e}日本", "x"], ["a\u{200b}", "y"]]),
             "日本  x\na     y\n"
         );
+    }
+
+    #[test]
+    fn another_column_than_the_last_may_take_the_rest_and_paint_takes_no_room() {
+        let rows = [["a", "a title that is quite long", "0123"], ["bb", "x", "4567"]];
+        let mut out = Vec::new();
+        let table = Table {
+            limit: Some(20),
+            ..Table::default()
+        };
+        let paint = |_: &[&str; 3], column: usize, cell: String| match column {
+            0 => format!("\u{1b}[1m{cell}\u{1b}[0m"),
+            _ => cell,
+        };
+        table
+            .write_painted(
+                &mut out,
+                &rows,
+                Shape { rest: 1, right: &[0] },
+                |r| r.map(str::to_owned),
+                paint,
+            )
+            .unwrap();
+        let expected = " \u{1b}[1ma\u{1b}[0m  a title t…  0123\n\u{1b}[1mbb\u{1b}[0m  x           4567\n";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 
     #[test]

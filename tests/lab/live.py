@@ -2,11 +2,15 @@
 """Plays scenarios with the real Claude Code and Codex against a mock service, and checks that the board follows.
 
     tests/lab/live.py --claude PATH [--claude PATH ..] --codex PATH [--daemon] [--bin target/release] [SCENARIO ..]
+    tests/lab/live.py --claude PATH [--claude PATH ..] plan [PLAN SCENARIO ..]
 
 Not part of `cargo test`: it needs the laboratory (RING_LAB, else ../shared/lab), the agents, tmux, and minutes. The hooks
 are put in by `ring-hook install` into the laboratory's home. `ring-scan --all --format json` is asked every 0.2 s, and what it
 says is compared with the laboratory's truth.jsonl, which comes from the keyboard and the screen alone. Two seconds after
 each change, and until the next, the board must say the same. Prints a table, and each disagreement; exit status 1 if any.
+
+`plan` plays the scenarios of plans.py instead: plans of Claude Code that are decided from a second shell, in the agent, or by
+nobody. A line each, with what was expected and what was seen.
 """
 import argparse
 import concurrent.futures
@@ -69,12 +73,12 @@ class Board(threading.Thread):
         self.file.close()
 
 
-def install(bin_dir, agent, home, client):
+def install(bin_dir, agent, home, client, *more):
     """ring-hook install, with the client first in PATH under its usual name, so that its version is found."""
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(client, os.path.join(folder, "claude" if agent == "claude-code" else "codex"))
         env = {"HOME": home, "PATH": folder + ":" + os.environ["PATH"], "LANG": "C.UTF-8"}
-        done = subprocess.run([os.path.join(bin_dir, "ring-hook"), "install", "--agent", agent], env=env, capture_output=True, text=True)
+        done = subprocess.run([os.path.join(bin_dir, "ring-hook"), "install", "--agent", agent, *more], env=env, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError("ring-hook install: " + done.stderr.strip())
     return done.stdout
@@ -195,6 +199,63 @@ def play_claude(claude, name, options):
     return result
 
 
+def play_plan(claude, name, options):
+    """A scenario of plans.py; its result has what was expected and what was seen."""
+    import claude_lab
+    import plans
+    version, spec = claude_lab.version_of(claude), plans.ALL[name]
+    result = PlanResult("claude " + version, name)
+
+    class Lab(claude_lab.Lab):
+        def prepare(self):
+            super().prepare()
+            plans.configure(self)
+            wait = ["--plan-wait", self.spec["wait"]] if self.spec["wait"] else []
+            install(options.bin, "claude-code", self.home, self.claude, "--with", "plan", *wait)
+            self.ring = plans.Ring(self, options.bin)
+            self.board = Board(os.path.join(options.bin, "ring-scan"), self.home, self.out)
+            self.board.start()
+
+        def clean(self):
+            time.sleep(1)
+            result.seen = plans.seen(self)
+            self.board.end()
+            plans.keep(self)
+            super().clean()
+
+    out = os.path.join(options.out, "plan", version, name)
+    lab = Lab(name, spec, claude, version, out)
+    result.failed = lab.run()
+    result.expected = plans.expected(spec, version)
+    result.problems = lab.board.problems
+    truths = read(os.path.join(out, "truth.jsonl"))
+    for pid in sorted({truth["pid"] for truth in truths}):
+        mine = [truth for truth in truths if truth["pid"] == pid]
+        result.judge(mine, lab.board.seen, lambda rows, _, pid=pid: [r for r in rows if r["process"]["pid"] == pid],
+                     lambda _: FOLLOW_MS, "pane %s" % mine[0].get("pane"))
+    return result
+
+
+class PlanResult(Result):
+    expected, seen = {}, {}
+
+    def differs(self):
+        return [k for k, v in self.expected.items() if self.seen.get(k) != v]
+
+    def line(self):
+        words = lambda found: " ".join("%s=%s" % (k, "+".join(map(str, v)) if isinstance(v, list) else v) for k, v in found.items())  # noqa: E731
+        if self.failed:
+            told = "not played: " + self.failed.splitlines()[0][:120]
+        elif self.differs():
+            told = "expected %s, SEEN %s" % (words({k: self.expected[k] for k in self.differs()}), words({k: self.seen.get(k) for k in self.differs()}))
+        else:
+            told = "expected and seen: " + words(self.expected)
+        return "%-16s %-22s %s" % (self.client, self.name, told)
+
+    def good(self):
+        return super().good() and not self.differs()
+
+
 def play_codex(codex, name, options, daemon):
     import codex_lab
     result = Result("codex" + (" daemon" if daemon else ""), name)
@@ -255,6 +316,10 @@ def main():
     sys.path.insert(0, LAB)
     options.bin, options.out = os.path.abspath(options.bin), os.path.abspath(options.out)
     jobs = []
+    if options.names[:1] == ["plan"]:
+        import plans
+        names = options.names[1:] or list(plans.ALL)
+        return report([(play_plan, os.path.abspath(claude), n, options) for claude in options.claude for n in names], options)
     for claude in options.claude:
         jobs += [(play_claude, os.path.abspath(claude), n, options) for n in CLAUDE if not options.names or n in options.names]
         import claude_lab
@@ -266,6 +331,11 @@ def main():
         for daemon in [False, True] if options.daemon else [False]:
             names = options.names or [n for n in CODEX if not (daemon and n == "two-sessions")]
             jobs += [(play_codex, codex, n, options, daemon) for n in names if n in codex_lab.SCENARIOS]
+    return report(jobs, options)
+
+
+def report(jobs, options):
+    """Plays them, some at a time, and prints what came of each; the exit status."""
     bad = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for future in concurrent.futures.as_completed([pool.submit(*job) for job in jobs]):

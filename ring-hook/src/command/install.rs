@@ -8,7 +8,7 @@ use crate::install::programs::Search;
 use crate::install::report::{self, Outcome};
 use crate::install::settings_file::{SettingsFile, invalid};
 use crate::install::version::Version;
-use crate::install::writers::{self, Target};
+use crate::install::writers::{self, Target, WRITERS};
 use ring_session::lock::{self, Lock};
 use ring_session::{Code, Refusal, exit};
 use std::io::IsTerminal;
@@ -70,7 +70,12 @@ pub fn run(args: &Args, context: &Context) -> Result<u8, Refusal> {
         let edited = edited.map_err(|fault| invalid(&target.file, &fault.to_string()))?;
         Ok(Edit { edited, delete: false })
     };
-    let outcomes = apply(context, targets.collect(), args.dry_run, edit)?;
+    let mut outcomes = apply(context, targets.collect(), args.dry_run, edit)?;
+    let waits = |agent: &str| WRITERS.iter().any(|w| w.agent == agent && w.plan_waits);
+    for outcome in outcomes.iter_mut().filter(|o| o.present && !waits(&o.agent)) {
+        let text = "no plan of this agent is decided from another shell, so its entries do not wait";
+        outcome.hints.extend(order.plan_wait.is_some().then(|| text.to_owned()));
+    }
     let none = "no agent has a folder here: neither ~/.claude nor ~/.codex exists";
     let terminal = std::io::stdout().is_terminal();
     context.print(&report::print(&outcomes, args.dry_run, context.json(), terminal, none))?;

@@ -1,7 +1,7 @@
 //! `ring-hook status`: what is installed, stale or missing. No agent is run and no file opened for writing.
 
 use crate::cli::Context;
-use crate::install::entry::{Programs, started};
+use crate::install::entry::{Programs, sh_word, started};
 use crate::install::errors::HookErrors;
 use crate::install::hooks_view::Hooks;
 use crate::install::installed::{self, Ask};
@@ -37,6 +37,7 @@ struct Told {
     version: String,
     state: &'static str,
     with: Vec<&'static str>,
+    plan_wait: String,
     stale: Vec<String>,
     missing: Vec<String>,
     unknown: Vec<String>,
@@ -136,6 +137,7 @@ fn tell(target: &Target, version: Option<Version>, state: &StateDir, errors: &Ho
         version: version.map(|v| v.to_string()).unwrap_or_default(),
         state: if stands.state.is_empty() { "none" } else { stands.state },
         with: stands.with,
+        plan_wait: stands.plan_wait,
         stale: stands.stale,
         missing: stands.missing,
         unknown,
@@ -188,6 +190,18 @@ fn human(told: &[Told], now: Ms) -> String {
 }
 
 impl Told {
+    /// The command that puts right what stands here, and takes nothing away.
+    fn order(&self) -> String {
+        let mut order = format!("ring-hook install --agent {}", self.agent);
+        if !self.with.is_empty() {
+            order += &format!(" --with {}", self.with.join(","));
+        }
+        if !self.plan_wait.is_empty() {
+            order += &format!(" --plan-wait {}", sh_word(&self.plan_wait));
+        }
+        order
+    }
+
     fn lines(&self, now: Ms) -> Vec<String> {
         let version = if self.version.is_empty() {
             "version unknown"
@@ -199,12 +213,16 @@ impl Told {
         } else {
             format!(" with {}", self.with.join(", "))
         };
+        let waits = match self.plan_wait.as_str() {
+            "" => String::new(),
+            span => format!(" (a plan waits {span})"),
+        };
         let heard = match self.last_event_ms {
             0 => "no event yet".to_owned(),
             at => format!("last event {} ago", human_span(now - at)),
         };
         let head = format!(
-            "{} {version}: {}{with} in {}; {heard}",
+            "{} {version}: {}{with}{waits} in {}; {heard}",
             self.agent, self.state, self.file
         );
         let listed =
@@ -226,7 +244,7 @@ impl Told {
                 .map(|l| format!("  {}", for_terminal(&l))),
         );
         let install = self.state == "none" || !self.stale.is_empty() || !self.missing.is_empty();
-        lines.extend(install.then(|| format!("  run: ring-hook install --agent {}", self.agent)));
+        lines.extend(install.then(|| format!("  run: {}", for_terminal(&self.order()))));
         lines
     }
 }

@@ -83,6 +83,11 @@ impl PlanWait {
         })
     }
 
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The one in a command of ours.
     pub fn of_command(command: &str) -> Option<PlanWait> {
         let words = words(command);
@@ -143,7 +148,8 @@ impl Order {
             timeout,
         }];
         if self.has(With::Plan) && PLAN_EVENTS.contains(&event) {
-            let wait = self.plan_wait.as_ref().filter(|_| event == "PermissionRequest");
+            let waits = writer.plan_waits && event == "PermissionRequest";
+            let wait = self.plan_wait.as_ref().filter(|_| waits);
             entries.push(Entry {
                 role: Role::Plan,
                 command: programs.plan_command(writer.agent, wait.map(|w| w.text.as_str())),
@@ -202,6 +208,26 @@ mod tests {
             [pipe, ("ring-plan hook --agent claude-code".into(), 5)]
         );
         assert_eq!(commands(0, "Notification", &[With::Plan], None).len(), 1);
+    }
+
+    #[test]
+    fn h75_codex_never_waits_for_a_plan() {
+        let plan = ("ring-plan hook --agent codex".to_owned(), 5);
+        assert_eq!(commands(1, "PermissionRequest", &[With::Plan], Some("10m"))[1], plan);
+        assert_eq!(commands(1, "SessionEnd", &[With::Plan], Some("10m"))[1].1, 3);
+    }
+
+    #[test]
+    fn h75_a_wait_that_is_no_whole_number_of_seconds_is_rounded_up() {
+        for (span, seconds) in [("1500ms", 12), ("30m", 1_810), ("1h", 3_610)] {
+            assert_eq!(
+                commands(0, "PermissionRequest", &[With::Plan], Some(span))[1].1,
+                seconds
+            );
+        }
+        for span in ["", "soon", "-5s"] {
+            assert!(PlanWait::parse(span).is_err(), "{span:?}");
+        }
     }
 
     #[test]

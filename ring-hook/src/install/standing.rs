@@ -17,6 +17,8 @@ pub struct Standing {
     pub state: &'static str,
     /// What comes with the plain entries, as found.
     pub with: Vec<&'static str>,
+    /// How long a plan may wait in its entry, as found; empty: it does not.
+    pub plan_wait: String,
     /// Entries that install would write otherwise, or take out.
     pub stale: Vec<String>,
     /// Events without an entry that they should have.
@@ -46,6 +48,11 @@ pub fn standing(
     let mut found = Standing {
         state: "none",
         with: order.with.iter().map(|w| w.name()).collect(),
+        plan_wait: order
+            .plan_wait
+            .as_ref()
+            .map(|w| w.text().to_owned())
+            .unwrap_or_default(),
         ..Standing::default()
     };
     if ours.is_empty() {

@@ -28,6 +28,8 @@ pub struct Writer {
     pub knows: fn(Option<Version>, &str) -> bool,
     /// Time-out of an entry, in the agent's own unit.
     pub timeout: fn(&str) -> u64,
+    /// Its plans can be decided from another shell, so `ring-plan hook` may wait for that.
+    pub plan_waits: bool,
     /// What may keep the entries silent, for people.
     pub hints: fn(&Target, &Hooks) -> Vec<String>,
     /// When a session of this agent last did something, by its records below a home.
@@ -48,6 +50,7 @@ pub const WRITERS: &[Writer] = &[
         events: claude::events,
         knows: claude::knows,
         timeout: |_| 5,
+        plan_waits: true,
         hints: claude::hints,
         newest_record: claude::newest_record,
         silent: "hooks run in trusted folders only; open sessions take them up at once",
@@ -62,6 +65,7 @@ pub const WRITERS: &[Writer] = &[
         events: codex::events,
         knows: |_, _| true,
         timeout: codex::timeout,
+        plan_waits: false,
         hints: codex::hints,
         newest_record: codex::newest_record,
         silent: "approve the entries in codex with /hooks, then open its sessions anew",

@@ -6,7 +6,7 @@ use crate::pass::{Delivery, Pass, Report};
 use crate::{config, outlet};
 use ring_session::command_line::{self, Place};
 use ring_session::time::{self, Ms};
-use ring_session::{Code, Refusal, error_log, exit};
+use ring_session::{Code, Refusal, error_log, exit, ring};
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -79,12 +79,15 @@ fn pass(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
         false => pass.run(has_clock && !args.no_wait)?,
     };
     if args.strict && report.has_failures() {
-        let told = report.failed.iter().chain(&report.unconfirmed).chain(&report.retry);
+        let told = report.failed.iter().chain(&report.unconfirmed).chain(&report.postponed);
         let text: Vec<String> = told.map(|d| format!("{}: {}", d.outlet, d.error)).collect();
         let details = serde_json::to_value(&report).unwrap_or_default();
         return Err(Refusal::new(
             Code::DeliveryFailed,
-            format!("not everything was delivered: {}; see `ring-notify outlets`", text.join(", ")),
+            format!(
+                "not everything was delivered: {}; see `ring-notify outlets`",
+                text.join(", ")
+            ),
         )
         .with("report", details));
     }
@@ -164,7 +167,7 @@ pub fn detach(args: &Args, place: &Place) -> u8 {
 }
 
 fn start(args: &Args, place: &Place) -> Result<(), Refusal> {
-    if std::env::var_os(ring_session::ring::OFF_VARIABLE).is_some_and(|v| v == "1") {
+    if ring::is_off() {
         return Ok(());
     }
     let program = std::env::current_exe()?;
@@ -192,8 +195,9 @@ fn start(args: &Args, place: &Place) -> Result<(), Refusal> {
         .stderr(Stdio::null())
         // not in the agent's process group: what is sent to that is not meant for a ring
         .process_group(0);
-    command.spawn().map_err(|e| {
-        Refusal::new(Code::Internal, format!("{TOOL} could not start itself: {e}"))
-    })?;
+    ring::without_secrets(&mut command);
+    command
+        .spawn()
+        .map_err(|e| Refusal::new(Code::Internal, format!("{TOOL} could not start itself: {e}")))?;
     Ok(())
 }

@@ -85,7 +85,10 @@ pub fn run(context: &mut Context<'_>) -> Result<(), Refusal> {
     };
     let document = json!({"schema": 1, "outlets": all});
     context.print(&document, |out| match all.is_empty() {
-        true => writeln!(out, "no outlet: nothing rings (notify.outlet is empty, or notify_backend is none)"),
+        true => writeln!(
+            out,
+            "no outlet: nothing rings (notify.outlet is empty, or notify_backend is none)"
+        ),
         false => table.write(out, &all, cells),
     })
 }
@@ -95,13 +98,19 @@ fn filters(outlet: &Outlet) -> Vec<String> {
     let list = |name: &str, values: &[String]| (!values.is_empty()).then(|| format!("{name} {}", values.join(", ")));
     filters.extend(list("kinds", &outlet.kinds));
     filters.extend(list("agents", &outlet.agents));
-    let home = state_dir::home().map(|h| h.to_string_lossy().into_owned()).unwrap_or_default();
+    let home = state_dir::home()
+        .map(|h| h.to_string_lossy().into_owned())
+        .unwrap_or_default();
     let short = |glob: &str| match glob.strip_prefix(home.as_str()) {
         Some(rest) if !home.is_empty() => format!("~{rest}"),
         _ => glob.to_owned(),
     };
     let any = outlet.projects.any.iter().map(|g| short(g.glob().glob()));
-    let none = outlet.projects.none.iter().map(|g| format!("!{}", short(g.glob().glob())));
+    let none = outlet
+        .projects
+        .none
+        .iter()
+        .map(|g| format!("!{}", short(g.glob().glob())));
     filters.extend(list("projects", &any.chain(none).collect::<Vec<_>>()));
     let switches = [
         (!outlet.repeat, "no repeats"),

@@ -1,14 +1,14 @@
 //! `send`: an item of one's own, delivered now, under all rules.
 
-use crate::cli::{Context, warn};
+use crate::cli::Context;
 use crate::command::deliver::rules;
 use crate::item::Kind;
-use crate::ledger::{self, Entry, Ledger, State, To};
+use crate::ledger::{self, Entry, State, To};
 use crate::outlet::Rules;
 use crate::pass::Pass;
-use ring_session::notification::Head;
+use crate::whom;
 use ring_session::time::Ms;
-use ring_session::{Code, Refusal, id, text};
+use ring_session::{Code, Refusal, id, ring, text};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::io::Read;
@@ -62,6 +62,7 @@ struct Wanted {
 pub fn run(args: Args, context: &mut Context<'_>) -> Result<(), Refusal> {
     let wanted = wanted(args)?;
     check(&wanted)?;
+    check_on()?;
     let rules = rules(context);
     if let Some(unknown) = wanted.to.iter().find(|n| rules.outlets.iter().all(|o| o.name != **n)) {
         return Err(no_outlet(unknown, &rules));
@@ -124,6 +125,21 @@ fn wanted(args: Args) -> Result<Wanted, Refusal> {
     })
 }
 
+/// Nothing leaves while rings are off in this environment.
+///
+/// # Errors
+/// `DELIVERY_FAILED`.
+pub fn check_on() -> Result<(), Refusal> {
+    match ring::is_off() {
+        true => Err(Refusal::new(
+            Code::DeliveryFailed,
+            "RING_NO_NOTIFY=1 is set: nothing is sent; unset it",
+        )
+        .with("reason", "off")),
+        false => Ok(()),
+    }
+}
+
 fn bad(text: impl Into<String>) -> Refusal {
     Refusal::new(Code::InvalidArgument, text)
 }
@@ -143,7 +159,9 @@ fn check(wanted: &Wanted) -> Result<(), Refusal> {
     over("the body", wanted.body.trim_end(), LIMITS.1)?;
     if let Some(id) = &wanted.id {
         if text::clean(id, ID) != *id || id.is_empty() {
-            return Err(bad(format!("the id must be 1 to {ID} characters without controls or blanks at its ends")));
+            return Err(bad(format!(
+                "the id must be 1 to {ID} characters without controls or blanks at its ends"
+            )));
         }
         over("the id", id, ID)?;
     }
@@ -155,26 +173,22 @@ pub fn no_outlet(name: &str, rules: &Rules) -> Refusal {
     let names: Vec<&str> = rules.outlets.iter().map(|o| o.name.as_str()).collect();
     Refusal::new(
         Code::NotFound,
-        format!("no outlet {name:?}; there is {}", match names.is_empty() {
-            true => "none".to_owned(),
-            false => names.join(", "),
-        }),
+        format!(
+            "no outlet {name:?}; there is {}",
+            match names.is_empty() {
+                true => "none".to_owned(),
+                false => names.join(", "),
+            }
+        ),
     )
     .with("outlet", name)
 }
 
 /// The KEY that a person means: of a row, or of a record.
 fn session(given: &str, context: &Context<'_>) -> Result<String, Refusal> {
-    match context.store.resolve(given) {
-        Ok(id) => {
-            let seen = context.store.see(&id)?;
-            Ok(Head::of(&id, &seen).key)
-        }
-        Err(none) if none.code == Code::SessionNotFound => {
-            ring_hook::store::find(context.store.state(), given).map(|row| row.key)
-        }
-        Err(other) => Err(other),
-    }
+    let surveyed = context.store.survey_notifications()?;
+    let rows = whom::row_keys(context.store.state());
+    Ok(whom::meant(given, &surveyed.heads, &rows, &surveyed.broken)?.key)
 }
 
 /// Puts the message into the ledger; false if it is there already.
@@ -188,12 +202,7 @@ fn enter(
 ) -> Result<bool, Refusal> {
     let state = context.place.state();
     let _held = ledger::lock(&state)?;
-    let stored = ledger::read(&state)?;
-    if let Some(why) = stored.broken {
-        ledger::set_aside(&ledger::path(&state))?;
-        warn(format!("the ledger could not be read and is ledger.json.bad now: {why}"));
-    }
-    let mut ledger: Ledger = stored.ledger;
+    let mut ledger = ledger::usable(&state)?;
     if ledger.items.contains_key(item) {
         return Ok(false);
     }
@@ -254,8 +263,9 @@ fn tell(
         .iter()
         .map(|(name, t)| ((*name).clone(), json!({"state": t.state.as_str(), "error": t.error})))
         .collect();
-    let document = json!({"schema": 1, "id": item.strip_prefix("msg:").unwrap_or(item), "repeated": repeated, "to": members});
-    let has_it = |t: &To| matches!(t.state, State::Sent | State::Held | State::Unconfirmed | State::Claimed);
+    let document =
+        json!({"schema": 1, "id": item.strip_prefix("msg:").unwrap_or(item), "repeated": repeated, "to": members});
+    let has_it = |t: &To| matches!(t.state, State::Sent | State::Held);
     if !repeated && !meant.iter().any(|(_, t)| has_it(t)) {
         let retries = meant.iter().any(|(_, t)| t.state == State::Retry);
         let told: Vec<String> = meant.iter().map(line).collect();

@@ -20,6 +20,7 @@ pub struct Args {
 /// # Errors
 /// `NOT_FOUND`, `DELIVERY_FAILED`.
 pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
+    super::send::check_on()?;
     let rules = rules(context);
     let now = context.now();
     let mut outlets: Vec<_> = rules.outlets.iter().collect();

@@ -1,7 +1,8 @@
 //! `watch`: a pass every so often, and at once when something has happened, until it is interrupted.
 
 use crate::cli::{Context, warn};
-use crate::command::deliver::{lines, rules};
+use crate::command::deliver::lines;
+use crate::config;
 use crate::pass::{Pass, Report};
 use ring_session::command_line;
 use ring_session::events::Follower;
@@ -35,12 +36,18 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
     let interval = Duration::from_millis(u64::try_from(args.interval).unwrap_or(5_000));
     let signals = Signals::listen()?;
     // lines are hints: without them it looks at each interval all the same
+    // the settings themselves were complained of when this program began
+    let mut told: Vec<String> = context.place.settings().1.iter().map(ToString::to_string).collect();
     let mut follower = Follower::from_now(context.store.state()).ok();
     loop {
-        // settings may change while it runs
-        let (settings, _) = context.place.settings();
+        // settings may change while it runs; what is wrong with them is told once
+        let (settings, mut problems) = context.place.settings();
         context.settings = settings;
-        let rules = rules(context);
+        let (rules, of_outlets) = config::rules(&context.settings, context.place.config_file().as_deref());
+        problems.extend(of_outlets);
+        let all: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        all.iter().filter(|p| !told.contains(p)).for_each(warn);
+        told = all;
         let pass = Pass {
             store: &context.store,
             settings: &context.settings,
@@ -72,7 +79,9 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
 /// Whether something has happened that may ring.
 fn news(follower: &mut Option<Follower>) -> bool {
     let lines = follower.as_mut().and_then(|f| f.look().ok()).unwrap_or_default();
-    lines.iter().any(|line| !line.kind.starts_with("notif") && line.kind != "quiet_set")
+    lines
+        .iter()
+        .any(|line| !line.kind.starts_with("notif") && line.kind != "quiet_set")
 }
 
 fn print(report: &Report, context: &mut Context<'_>) -> Result<(), Refusal> {

@@ -86,8 +86,12 @@ enabled = false
 "#;
     let (outlets, problems) = read(text);
     assert_eq!(problems, [""; 0]);
-    let [phone, hook] = &outlets[..] else { panic!("{outlets:?}") };
-    let Way::Ntfy(ntfy) = &phone.way else { panic!("{phone:?}") };
+    let [phone, hook] = &outlets[..] else {
+        panic!("{outlets:?}")
+    };
+    let Way::Ntfy(ntfy) = &phone.way else {
+        panic!("{phone:?}")
+    };
     assert_eq!(
         (&ntfy.token, ntfy.priority, ntfy.topic.as_str()),
         (&Secret::Env("TOKEN".into()), Some(4), "me")
@@ -95,7 +99,9 @@ enabled = false
     assert!(phone.brief && phone.skip_when_looking && phone.retry_unconfirmed && !phone.repeat);
     let hours = phone.hours.as_ref().unwrap();
     assert_eq!((hours.days.len(), hours.urgent_bypass), (1, false));
-    let Way::Webhook(webhook) = &hook.way else { panic!("{hook:?}") };
+    let Way::Webhook(webhook) = &hook.way else {
+        panic!("{hook:?}")
+    };
     assert_eq!(
         (webhook.preset, webhook.headers.len(), &webhook.url),
         (Preset::Slack, 2, &Secret::File("/k/url".into()))
@@ -112,8 +118,14 @@ fn what_is_wrong_in_an_outlet_leaves_it_out() {
         ("type = \"ntfy\"\nurl = \"x\"\npriority = 9", "priority"),
         ("type = \"webhook\"\nurl = \"x\"\npreset = \"teams\"", "preset"),
         ("type = \"bell\"\nquiet_hours = \"22:00\"", "quiet_hours"),
-        ("type = \"bell\"\nquiet_hours = {start = \"22\", end = \"07:00\"}", "quiet_hours"),
-        ("type = \"bell\"\nquiet_hours = {start = \"22:00\", end = \"07:00\", days = [\"monday\"]}", "quiet_hours"),
+        (
+            "type = \"bell\"\nquiet_hours = {start = \"22\", end = \"07:00\"}",
+            "quiet_hours",
+        ),
+        (
+            "type = \"bell\"\nquiet_hours = {start = \"22:00\", end = \"07:00\", days = [\"monday\"]}",
+            "quiet_hours",
+        ),
         ("type = \"bell\"\nkinds = [\"waits\"]", "kinds"),
         ("type = \"bell\"\nrepeat = 1", "repeat"),
         ("type = \"bell\"\nenabled = \"no\"", "enabled"),
@@ -155,7 +167,9 @@ fn an_empty_list_is_no_outlet_and_no_list_is_the_flat_names() {
     assert_eq!(tables("c", "[notify]\noutlet = []\n").0.map(|o| o.len()), Some(0));
     assert!(tables("c", "[notify]\nwaits = true\n").0.is_none());
     assert_eq!(tables("c", "[notify]\noutlet = 7\n").1.len(), 1);
-    let many: String = (0..40).map(|n| format!("[[notify.outlet]]\nname = \"o{n}\"\ntype = \"bell\"\n")).collect();
+    let many: String = (0..40)
+        .map(|n| format!("[[notify.outlet]]\nname = \"o{n}\"\ntype = \"bell\"\n"))
+        .collect();
     let (outlets, problems) = read(&many);
     assert_eq!((outlets.len(), problems.len()), (OUTLETS, 1));
 }

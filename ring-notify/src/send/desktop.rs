@@ -41,7 +41,7 @@ pub fn notify_send(message: &Message) -> Fate {
 /// Why not, for people.
 pub fn notify_send_usable() -> Result<(), String> {
     program::installed("notify-send")?;
-    let display = ["DISPLAY", "WAYLAND_DISPLAY"].into_iter().any(|name| is_set(name));
+    let display = ["DISPLAY", "WAYLAND_DISPLAY"].into_iter().any(is_set);
     match display || bus().is_some() {
         true => Ok(()),
         false => Err("no display and no session bus".to_owned()),

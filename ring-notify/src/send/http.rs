@@ -182,5 +182,103 @@ fn visible(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "http/tests.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    const NOW: Ms = 1_796_040_000_000; // 2026-11-30T12:00:00Z
+
+    #[test]
+    fn n55_retry_after_is_seconds_or_a_date_and_an_hour_at_most() {
+        let rows = [
+            ("60", Some(60_000)),
+            (" 0 ", Some(0)),
+            ("86400", Some(LATEST)),
+            ("99999999999999999999999", Some(LATEST)),
+            ("Mon, 30 Nov 2026 12:02:00 GMT", Some(120_000)),
+            ("Mon, 30 Nov 2026 11:00:00 GMT", Some(0)),
+            ("Tue, 01 Dec 2026 12:00:00 GMT", Some(LATEST)),
+            ("", None),
+            ("-5", None),
+            ("1.5", None),
+            ("soon", None),
+        ];
+        for (value, ms) in rows {
+            assert_eq!(after(value, NOW), ms, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn n55_each_status_has_its_class() {
+        let fate = |status| answered(status, &HeaderMap::new());
+        for status in [200, 201, 202, 204] {
+            assert_eq!(fate(status), Fate::Sent);
+        }
+        for status in [408, 425, 429, 500, 502, 503, 504] {
+            assert_eq!(fate(status), Fate::retry(format!("http {status}")));
+        }
+        for status in [300, 301, 302, 304, 307, 308, 400, 401, 403, 404, 405, 410, 413, 422] {
+            assert_eq!(fate(status), Fate::failed(format!("http {status}")));
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_begins_with_the_first_byte_of_the_request() {
+        let late = Error::Timeout(ureq::Timeout::Global);
+        for phase in [Phase::Begun, Phase::Connected, Phase::Ready] {
+            assert_eq!(broken(&late, phase), Fate::retry("timeout"));
+        }
+        assert_eq!(broken(&late, Phase::Written), Fate::unconfirmed("timeout"));
+        assert_eq!(broken(&Error::HostNotFound, Phase::Begun), Fate::retry("connect"));
+        assert_eq!(broken(&Error::Tls("x"), Phase::Connected), Fate::retry("tls"));
+        assert_eq!(
+            broken(&Error::ConnectionFailed, Phase::Written),
+            Fate::unconfirmed("reset")
+        );
+    }
+
+    #[test]
+    fn an_address_is_one_of_the_web_and_holds_no_name() {
+        for good in [
+            "http://x",
+            "https://ntfy.example/a/b?c=d",
+            "HTTPS://[::1]:8443/",
+            "http://localhost:80",
+        ] {
+            assert!(address(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "x",
+            "/x",
+            "ftp://x/",
+            "file:///etc/passwd",
+            "http://",
+            "https://u:secret@x/",
+            "http://a b/",
+        ] {
+            let why = address(bad).unwrap_err();
+            assert!(!why.contains("secret"), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_header_of_the_settings_is_a_header_or_refused_without_its_value() {
+        assert!(header("X-Token", "abc").unwrap().1.is_sensitive());
+        for (name, value) in [
+            ("a b", "v"),
+            ("", "v"),
+            ("x", "a\nb: c"),
+            ("Content-Length", "5"),
+            ("x", "se\u{7}cret"),
+        ] {
+            let why = header(name, value).unwrap_err();
+            assert!(!why.contains("cret") && !why.contains('\n'), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_visible_ascii() {
+        assert_eq!(visible("wait:a%20:1/0/phone"), "wait:a%20:1/0/phone");
+        assert_eq!(visible("msg:\u{e4} \r\n"), "msg:%C3%A4%20%0D%0A");
+    }
+}

@@ -119,16 +119,12 @@ fn stop<T>(group: Pid, ended: &Receiver<T>) {
     // nobody left in the group: nobody to end
     kill_process_group(group, Signal::TERM).unwrap_or_default();
     let asked = Instant::now();
-    let mut gone = ended.recv_timeout(GRACE).is_ok();
-    while asked.elapsed() < GRACE && test_kill_process_group(group).is_ok() {
-        thread::sleep(TICK);
+    if ended.recv_timeout(GRACE).is_ok() {
+        while asked.elapsed() < GRACE && test_kill_process_group(group).is_ok() {
+            thread::sleep(TICK);
+        }
     }
     kill_process_group(group, Signal::KILL).unwrap_or_default();
-    if !gone {
-        // a process that the system cannot end is left to it
-        gone = ended.recv_timeout(GRACE).is_ok();
-    }
-    drop(gone);
 }
 
 /// The file that a program's name stands for, as the system looks for it.

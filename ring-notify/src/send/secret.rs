@@ -105,3 +105,57 @@ fn address(secret: &Secret) -> Option<(String, String)> {
     };
     Some(("url".to_owned(), shown))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outlet::{Ntfy, Webhook};
+
+    fn value(text: &str) -> Secret {
+        Secret::Value(text.into())
+    }
+
+    #[test]
+    fn n61_an_address_is_shown_as_scheme_and_host_and_all_else_as_set_or_missing() {
+        let way = Way::Ntfy(Ntfy {
+            url: value("https://ntfy.example:8443/secret-topic?auth=secret"),
+            token: Secret::Env("RING_TEST_NO_SUCH_VARIABLE".into()),
+            password: value("secret"),
+            ..Ntfy::default()
+        });
+        let wanted = [
+            ("url", "https://ntfy.example"),
+            ("token", "missing"),
+            ("password", "set"),
+        ];
+        assert_eq!(shown(&way), wanted.map(|(a, b)| (a.to_owned(), b.to_owned())));
+        let way = Way::Webhook(Webhook {
+            url: value("secret of no form"),
+            headers: vec![
+                ("X-A".into(), value("secret")),
+                ("X-B".into(), Secret::File("/nonexistent".into())),
+            ],
+            ..Webhook::default()
+        });
+        let wanted = [("url", "set"), ("headers.X-A", "set"), ("headers.X-B", "missing")];
+        assert_eq!(shown(&way), wanted.map(|(a, b)| (a.to_owned(), b.to_owned())));
+        assert!(!format!("{way:?}").contains("secret"));
+        let wanted = [("url".to_owned(), "missing".to_owned())];
+        assert_eq!(shown(&Way::Webhook(Webhook::default())), wanted);
+        assert_eq!(shown(&Way::Tmux), []);
+    }
+
+    #[test]
+    fn a_secret_that_is_missing_says_where_it_should_have_been() {
+        let why = |secret: &Secret| read("token", secret).unwrap_err();
+        let variable = why(&Secret::Env("RING_TEST_NO_SUCH_VARIABLE".into()));
+        assert_eq!(
+            variable,
+            "token is missing: the variable RING_TEST_NO_SUCH_VARIABLE is not set"
+        );
+        let file = why(&Secret::File("/nonexistent".into()));
+        assert_eq!(file, "token is missing: nothing can be read from /nonexistent");
+        assert_eq!(why(&value(" \n")), "token is missing: it is empty");
+        assert_eq!(read("token", &Secret::None), Ok(None));
+    }
+}

@@ -1,16 +1,20 @@
 //! tmux: the pane of a session, what it lets through, and messages in the status line.
 
 use super::Fate;
-use super::program::{self, End, LIMIT};
+use super::program::{self, End};
 use super::sequence::one_line;
 use crate::message::{Message, Place};
 use std::env;
 use std::process::Command;
+use std::time::Duration;
 
 /// How long a message stays, in milliseconds.
 const SHOWN: &str = "8000";
-const PANES: &str = "p\t#{pane_id}\t#{pane_tty}\t#{session_attached}\t#{window_active}\t#{allow-passthrough}";
-const CLIENTS: &str = "c\t#{client_activity}\t#{client_name}";
+/// How long tmux may take to show it: with the question before it, no more than any other program.
+const LIMIT: Duration = Duration::from_secs(7);
+// Blanks between, because tmux prints a tab as `_` where the locale is not UTF-8, as it is in a cron job.
+const PANES: &str = "p #{pane_id} #{pane_tty} #{session_attached} #{window_active} #{allow-passthrough}";
+const CLIENTS: &str = "c #{client_activity} #{client_name}";
 
 /// Where a session sits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,7 +101,7 @@ fn parse(text: &str, wanted: &str) -> View {
     let mut view = View::default();
     let mut newest = 0;
     for line in text.lines() {
-        match line.split('\t').collect::<Vec<_>>()[..] {
+        match line.split(' ').collect::<Vec<_>>()[..] {
             ["p", id, tty, attached, active, passthrough] if id == wanted => {
                 let pane = Pane {
                     tty: tty.to_owned(),
@@ -145,9 +149,31 @@ pub fn send(message: &Message) -> Fate {
     program::run(&mut command, None, LIMIT).fate()
 }
 
-/// The text as a format that expands to it: no format, no command, no time in it.
+/// The text as a format that expands to it: no format, no command, no time, no style in it. Each `#` is doubled. Several
+/// in a row are doubled once more, because what was expanded is drawn, and drawing makes one of two; not so in front of
+/// `[`, where expanding leaves them as they are.
 fn literal(text: &str) -> String {
-    text.replace('#', "##").replace('%', "%%")
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some(at) = rest.find(['#', '%']) {
+        let (plain, marks) = rest.split_at(at);
+        out.push_str(plain);
+        let after = marks.trim_start_matches('#');
+        let hashes = marks.len() - after.len();
+        rest = after;
+        let times = match hashes {
+            0 => {
+                out.push_str("%%");
+                rest = marks.strip_prefix('%').unwrap_or_default();
+                continue;
+            }
+            1 => 2,
+            _ if after.starts_with('[') => 2,
+            _ => 4,
+        };
+        out.push_str(&"#".repeat(hashes * times));
+    }
+    out + rest
 }
 
 /// Whether tmux and a server of it are there.
@@ -159,5 +185,46 @@ pub fn usable() -> Result<(), String> {
     match program::answer(Command::new("tmux").arg("list-sessions")) {
         Ok(_) => Ok(()),
         Err(_) => Err("no tmux server is running".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn n62_a_text_is_a_format_that_expands_to_it() {
+        let rows = [
+            ("", ""),
+            ("plain", "plain"),
+            ("#(touch x) 5% #{pane_id}", "##(touch x) 5%% ##{pane_id}"),
+            ("## a #%H #", "######## a ##%%H ##"),
+            ("#[fg=red] ##[x", "##[fg=red] ####[x"),
+        ];
+        for (text, format) in rows {
+            assert_eq!(literal(text), format);
+        }
+    }
+
+    #[test]
+    fn a_pane_is_found_among_others_and_the_newest_client() {
+        let text = "p %1 /dev/pts/1 0 1 off\np %7 /dev/pts/7 0 1 0\np %7 /dev/pts/7 1 1 on\np %8 /dev/pts/8 1 0 \n\
+                    c 100 /dev/pts/2\nc 300 /dev/pts/3\nc 200 /dev/pts/4\nodd\n";
+        let view = parse(text, "%7");
+        assert_eq!(view.client.as_deref(), Some("/dev/pts/3"));
+        let pane = view.pane.unwrap();
+        assert_eq!(
+            (pane.tty.as_str(), pane.visible, pane.passthrough),
+            ("/dev/pts/7", true, Passthrough::Visible)
+        );
+        let old = parse(text, "%8").pane.unwrap();
+        assert_eq!((old.visible, old.passthrough), (false, Passthrough::All));
+        assert_eq!(
+            parse(text, "%70"),
+            View {
+                client: Some("/dev/pts/3".into()),
+                pane: None
+            }
+        );
     }
 }

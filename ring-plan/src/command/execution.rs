@@ -2,6 +2,7 @@
 
 use crate::cli::Context;
 use crate::command::bad;
+use crate::command::show::visible;
 use crate::criteria::criteria;
 use crate::report;
 use crate::{artifact, instruction as text_of, locate};
@@ -11,7 +12,7 @@ use ring_session::record::{Execution, ExecutionState, Proposal, ProposalKind};
 use ring_session::store::is_id;
 use ring_session::{Code, Refusal, history};
 use serde_json::json;
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::path::Path;
 
 /// Claims.
@@ -220,5 +221,11 @@ pub fn finish(args: Finish, context: &mut Context<'_>) -> Result<(), Refusal> {
 pub fn instruction(args: &Instruction, context: &mut Context<'_>) -> Result<(), Refusal> {
     let (found, _) = locate::execution(&context.store, &args.execution)?;
     let text = text_of::instruction(&found.proposal);
-    context.print(&json!({"instruction": text}), |out| out.write_all(text.as_bytes()))
+    context.print(&json!({"instruction": text}), |out| {
+        // an agent gets every byte, a person's terminal obeys none
+        match std::io::stdout().is_terminal() {
+            true => out.write_all(visible(&text).as_bytes()),
+            false => out.write_all(text.as_bytes()),
+        }
+    })
 }

@@ -1,7 +1,7 @@
 //! `hook`: the entry in an agent's settings. It never disturbs the agent: stdout is empty or one answer, status 0.
 
 use crate::hook::{self, Event, Outcome, Rules};
-use crate::{artifact, locate};
+use crate::locate;
 use ring_hook::event::Owner;
 use ring_hook::normalise::{self, Given};
 use ring_hook::{intake, row::Row, store as rows};
@@ -10,7 +10,7 @@ use ring_session::hooked;
 use ring_session::members::Object;
 use ring_session::output::Output;
 use ring_session::process::Stamp;
-use ring_session::record::{PermissionMode, Proposal, ProposalKind, ProposalStatus};
+use ring_session::record::{PermissionMode, Proposal, ProposalStatus};
 use ring_session::run::Signals;
 use ring_session::time::{self, Ms};
 use ring_session::work::{Here, Work};
@@ -195,8 +195,8 @@ fn store_event(store: &Store, id: &str, event: &Event, rules: &Rules, waits: boo
     });
     match (result, written) {
         (Ok((outcome, _)), _) => Ok(outcome),
-        (Err(refusal), Some((project, file))) => {
-            artifact::take_back(&project, ProposalKind::Plan, &file);
+        (Err(refusal), Some(file)) => {
+            file.take_back();
             Err(refusal)
         }
         (Err(refusal), None) => Err(refusal),

@@ -99,9 +99,9 @@ pub fn history(args: &History, context: &mut Context<'_>) -> Result<(), Refusal>
 /// Runs `expire`: each writer stores what is overdue before it decides, so nothing is left to decide.
 ///
 /// # Errors
-/// `IO`, and those of the store.
+/// `IO`, and those of the store, when it has seen all sessions: one that cannot be changed keeps no other open.
 pub fn expire(context: &mut Context<'_>) -> Result<(), Refusal> {
-    let mut closed = Vec::new();
+    let (mut closed, mut failed) = (Vec::new(), None);
     for id in context.store.ids()? {
         let Ok(stored) = context.store.stored(&id) else {
             continue;
@@ -110,7 +110,13 @@ pub fn expire(context: &mut Context<'_>) -> Result<(), Refusal> {
             p.status == ProposalStatus::Pending && p.expires_ms.is_some_and(|e| context.store.here().now >= e)
         });
         let Some(open) = overdue else { continue };
-        let (_, record) = context.store.update(&id, |_, _| Ok(()))?;
+        let record = match context.store.update(&id, |_, _| Ok(())) {
+            Ok((_, record)) => record,
+            Err(refusal) => {
+                failed = failed.or(Some(refusal));
+                continue;
+            }
+        };
         let past = locate::past(&context.store.files(&id), &record)?;
         let seen = context.store.see(&id)?;
         closed.extend(
@@ -121,6 +127,9 @@ pub fn expire(context: &mut Context<'_>) -> Result<(), Refusal> {
                     proposal,
                 }),
         );
+    }
+    if let Some(refusal) = failed {
+        return Err(refusal);
     }
     newest_first(&mut closed);
     let here = context.store.here().clone();

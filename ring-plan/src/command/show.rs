@@ -100,7 +100,7 @@ fn decide_by(out: &mut dyn std::io::Write, proposal: &Proposal) -> std::io::Resu
 }
 
 /// Control and bidirectional characters made visible; line ends stay.
-fn visible(markdown: &str) -> String {
+pub fn visible(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     for c in markdown.chars() {
         match c {

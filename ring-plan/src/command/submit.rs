@@ -168,8 +168,7 @@ pub fn store(
     submission: Submission,
     before: impl FnOnce(&mut Work, &Submission) -> Result<(), Refusal>,
 ) -> Result<(Proposal, Record, bool), Refusal> {
-    let mut written: Option<(PathBuf, ProposalKind, Artifact)> = None;
-    let mut is_new = false;
+    let mut written = None;
     let result = store.update(id, |work, files| {
         before(work, &submission)?;
         if let Some(known) = same_call(work, files, &submission.call)? {
@@ -183,18 +182,15 @@ pub fn store(
             &submission.markdown,
             work.now(),
         )?;
-        written = Some((project, submission.kind, file.clone()));
-        is_new = true;
-        Ok(work.submit(Submission {
-            artifact: file,
-            ..submission
-        }))
+        let artifact = file.artifact.clone();
+        written = Some(file);
+        Ok(work.submit(Submission { artifact, ..submission }))
     });
     match result {
-        Ok((proposal, record)) => Ok((proposal, record, is_new)),
+        Ok((proposal, record)) => Ok((proposal, record, written.is_some())),
         Err(refusal) => match written {
-            Some((project, kind, file)) => {
-                artifact::take_back(&project, kind, &file);
+            Some(file) => {
+                file.take_back();
                 Err(Refusal::new(
                     Code::PlanSubmitFailed,
                     format!(

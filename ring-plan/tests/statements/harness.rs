@@ -28,7 +28,7 @@ fn bin(name: &str) -> PathBuf {
 /// A home of its own, removed at the end.
 pub struct Home {
     dir: tempfile::TempDir,
-    now: Cell<i64>,
+    now: Cell<Option<i64>>,
     table: bool,
 }
 
@@ -44,7 +44,7 @@ impl Home {
     pub fn new() -> Home {
         let home = Home {
             dir: tempfile::tempdir().unwrap(),
-            now: Cell::new(NOW),
+            now: Cell::new(Some(NOW)),
             table: false,
         };
         fs::create_dir(home.project()).unwrap();
@@ -88,8 +88,13 @@ impl Home {
 
     /// Sets the clock, in milliseconds after [`NOW`].
     pub fn after(&self, ms: i64) -> &Home {
-        self.now.set(NOW + ms);
+        self.now.set(Some(NOW + ms));
         self
+    }
+
+    /// From here on the clock is the real one.
+    pub fn clock_runs(&self) {
+        self.now.set(None);
     }
 
     pub fn command(&self, words: &[&str]) -> Command {
@@ -105,12 +110,14 @@ impl Home {
             .env("RING_STATE_DIR", self.path("state"))
             .env("RING_CONFIG", self.path("config.toml"))
             .env("RING_NO_NOTIFY", "1")
-            .env("RING_NOW_MS", self.now.get().to_string())
             .env("TZ", "UTC")
             .env("LC_ALL", "C.UTF-8")
             .env("PATH", "/usr/bin:/bin")
             .current_dir(self.dir.path())
             .stdin(Stdio::null());
+        if let Some(now) = self.now.get() {
+            command.env("RING_NOW_MS", now.to_string());
+        }
         if self.table {
             command.env("RING_PROC_DIR", self.path("proc"));
         }
@@ -194,6 +201,42 @@ impl Home {
         (s, p, x)
     }
 
+    /// One whose execution is claimed; the execution's id and the reserved turn.
+    pub fn claimed(&self, kind: &str) -> (Session, String, String) {
+        let (s, _, x) = self.approved(kind);
+        let turn = self.says(&["ring-plan", "claim", &x]);
+        (s, x, turn)
+    }
+
+    /// Claimed and begun.
+    pub fn working(&self, kind: &str) -> (Session, String, String) {
+        let (s, x, turn) = self.claimed(kind);
+        self.says(&["ring-session", "begin", &s.id, "--turn", &turn]);
+        (s, x, turn)
+    }
+
+    /// The execution of a proposal, by the id of either.
+    pub fn execution(&self, id: &str) -> Value {
+        let all = [
+            self.json(&["ring-plan", "pending"], ""),
+            self.json(&["ring-plan", "history"], ""),
+        ];
+        let rows = all.iter().flat_map(|l| l.as_array().unwrap());
+        let mut own = rows.filter(|r| r["id"] == id || r["execution"]["id"] == id);
+        own.next().unwrap()["execution"].clone()
+    }
+
+    /// The session is as after any end of an execution: agent mode, idle, and a turn can begin.
+    pub fn is_free(&self, s: &Session) {
+        let shown = self.status(&s.id);
+        assert_eq!(
+            (&shown["mode"], &shown["planning_state"]),
+            (&json!("agent"), &json!("inactive"))
+        );
+        assert!(shown["turn"].is_null(), "{shown}");
+        self.says(&["ring-session", "begin", &s.id, "the next"]);
+    }
+
     pub fn approve(&self, proposal: &str, mode: &str) -> Value {
         self.json(&["ring-plan", "approve", proposal, "--permission", mode], "")
     }
@@ -267,6 +310,11 @@ pub fn exit_plan(call: &str) -> Value {
     json!({"tool_name": "ExitPlanMode", "tool_use_id": call, "tool_input": {"plan": TEXT}})
 }
 
+/// A report of the one criterion of [`TEXT`].
+pub fn report(outcome: &str) -> String {
+    json!({"criteria": [{"id": "c1", "outcome": outcome, "evidence": "214 passed"}], "summary": "Zebra"}).to_string()
+}
+
 fn as_json<'a>(words: &[&'a str]) -> Vec<&'a str> {
     [&[words[0], "--format", "json"], &words[1..]].concat()
 }
@@ -306,7 +354,8 @@ pub fn start(command: &mut Command, stdin: &[u8]) -> Child {
     child
 }
 
-fn feed(command: &mut Command, stdin: &[u8]) -> Output {
+/// Runs a command with bytes on its stdin.
+pub fn feed(command: &mut Command, stdin: &[u8]) -> Output {
     start(command, stdin).wait_with_output().unwrap()
 }
 

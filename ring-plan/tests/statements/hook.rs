@@ -233,6 +233,43 @@ fn p63_the_gate_denies_with_its_code_and_never_allows() {
 }
 
 #[test]
+fn p63_what_an_agent_plans_with_is_left_to_its_own_plan_mode_and_to_no_persons() {
+    let home = planning();
+    let call = |tool: &str| json!({"tool_name": tool, "tool_use_id": "t", "tool_input": {}});
+    let tools = ["Agent", "Task", "TaskCreate", "TodoWrite", "ToolSearch", "WebFetch"];
+    for tool in tools {
+        home.silent("PreToolUse", "plan", call(tool));
+    }
+    home.silent("Stop", "plan", json!({}));
+    home.says(&["ring-session", "configure", ID, "--mode", "agent"]);
+    home.says(&["ring-session", "configure", ID, "--mode", "plan"]);
+    home.after(5_000);
+    home.silent("UserPromptSubmit", "default", json!({"prompt": "go on"}));
+    for tool in tools {
+        let out = home.event("PreToolUse", "default", call(tool));
+        assert!(text(&out.stdout).contains("TOOL_DISABLED_IN_PLAN"), "{tool}");
+    }
+}
+
+#[test]
+fn p23_p64_a_yes_in_the_agent_that_comes_too_late_approves_nothing_and_ends_its_planning() {
+    for end in ["expired", "interrupted"] {
+        let (home, p) = proposed();
+        home.silent("PermissionRequest", "plan", exit_plan("toolu_1"));
+        match end {
+            "expired" => drop(home.after(1_800_000).says(&["ring-plan", "expire"])),
+            _ => drop(home.says(&["ring-session", "abort", ID])),
+        }
+        assert_eq!(home.record(ID)["mode"], "plan");
+        home.silent("PostToolUse", "acceptEdits", answered());
+        let row = home.show(&p);
+        assert_eq!((&row["status"], &row["execution"]), (&json!(end), &Value::Null));
+        assert_eq!(home.record(ID)["mode"], "agent");
+        home.silent("PreToolUse", "acceptEdits", write());
+    }
+}
+
+#[test]
 fn p63_p68_a_confirmation_is_ask_where_the_mode_is_a_persons() {
     let home = planning();
     let bash = || json!({"tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "ls"}});

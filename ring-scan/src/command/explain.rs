@@ -59,7 +59,7 @@ fn human(s: &Session, now: Ms, look: &Look, out: &mut dyn Write) -> io::Result<(
     for fact in &s.chain.facts {
         let age = fact
             .at_ms
-            .map(|at| format!("  {} ago", human_span(now - at)))
+            .map(|at| format!("  {} ago", human_span(now.saturating_sub(at))))
             .unwrap_or_default();
         writeln!(out, "  {:column$}  {}{age}", fact.source, fact.fact)?;
     }

@@ -115,7 +115,7 @@ fn human(s: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
 
 /// How long a request is open, by the clock of the row.
 fn since(s: &Session, w: &Waiting) -> i64 {
-    (s.since_ms + s.age_ms - w.since_ms).max(0)
+    s.since_ms.saturating_add(s.age_ms).saturating_sub(w.since_ms).max(0)
 }
 
 fn list(name: &str, lines: impl Iterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {

@@ -46,7 +46,7 @@ pub fn modes(state: &StateDir) -> Vec<Check> {
 
 /// Temporary files that a dead writer left, and rows of sessions that ended long ago.
 pub fn cleanable(state: &StateDir, board: &Board) -> Check {
-    let old = |m: &Metadata| board.now_ms - m.mtime().saturating_mul(1000) > OLD_TEMP;
+    let old = |m: &Metadata| board.now_ms.saturating_sub(m.mtime().saturating_mul(1000)) > OLD_TEMP;
     let temporary = entries(state)
         .iter()
         .filter(|(p, m)| {

@@ -33,10 +33,11 @@ fn counts_beside(live: &Live, hook: Option<Hook>, now: Ms) -> bool {
     let Some(row) = hook.map(|h| h.row) else {
         return true;
     };
-    let just_now = row.foreground_ms > live.ms && now - row.foreground_ms <= HOOK_JUST_NOW_MS;
+    let just_now = row.foreground_ms > live.ms && now.saturating_sub(row.foreground_ms) <= HOOK_JUST_NOW_MS;
     let opened = row.last.event == "SessionStart";
-    let asked =
-        row.last.rule == "permission_bare" && matches!(live.word, Word::Waiting(_)) && now - live.ms >= FLASH_MS;
+    let asked = row.last.rule == "permission_bare"
+        && matches!(live.word, Word::Waiting(_))
+        && now.saturating_sub(live.ms) >= FLASH_MS;
     !just_now || opened || asked
 }
 
@@ -143,7 +144,7 @@ impl<'a> Case<'a> {
     fn hooks_silent(&self) -> bool {
         match (self.facts.hook, self.facts.tail) {
             (Some(h), Some(t)) => {
-                matches!(h.view.status, "working" | "waiting") && t.ms > h.row.seen_ms + HOOKS_SILENT_MS
+                matches!(h.view.status, "working" | "waiting") && t.ms > h.row.seen_ms.saturating_add(HOOKS_SILENT_MS)
             }
             _ => false,
         }
@@ -268,25 +269,28 @@ impl<'a> Case<'a> {
         let facts = self.facts;
         let settings = facts.settings;
         let mut moments = vec![
-            self.seen_ms + settings.quiet_after_ms,
-            self.seen_ms + settings.active_window_ms + 1,
+            self.seen_ms.saturating_add(settings.quiet_after_ms),
+            self.seen_ms.saturating_add(settings.active_window_ms + 1),
         ];
         if let Some(live) = facts.live {
-            moments.push(live.ms + IDLE_BELIEVED_MS);
+            moments.push(live.ms.saturating_add(IDLE_BELIEVED_MS));
         }
         if let Some(h) = facts.hook {
             moments.extend([
-                h.row.foreground_ms + HOOK_JUST_NOW_MS + 1,
-                h.row.event_ms + settings.codex_permission_wait_ms + 1,
-                h.row.event_ms + settings.start_only_ms + 1,
-                h.row.event_ms + 10_001,
+                h.row.foreground_ms.saturating_add(HOOK_JUST_NOW_MS + 1),
+                h.row.event_ms.saturating_add(settings.codex_permission_wait_ms + 1),
+                h.row.event_ms.saturating_add(settings.start_only_ms + 1),
+                h.row.event_ms.saturating_add(10_001),
             ]);
         }
         if let Some(t) = facts.tail {
-            moments.extend([t.ms + SAME_MOMENT_MS, t.ms + settings.working_threshold_ms + 1]);
+            moments.extend([
+                t.ms.saturating_add(SAME_MOMENT_MS),
+                t.ms.saturating_add(settings.working_threshold_ms + 1),
+            ]);
         }
-        moments.extend(facts.children.iter().map(|c| c.ms + CHILD_RUNS_MS + 1));
-        moments.extend(facts.terminal.map(|t| t.start_ms + PROCESS_ROW_MS));
+        moments.extend(facts.children.iter().map(|c| c.ms.saturating_add(CHILD_RUNS_MS + 1)));
+        moments.extend(facts.terminal.map(|t| t.start_ms.saturating_add(PROCESS_ROW_MS)));
         moments.into_iter().filter(|ms| *ms > facts.now).min()
     }
 }

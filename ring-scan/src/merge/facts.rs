@@ -62,6 +62,8 @@ pub struct Record {
     pub id: String,
     /// Open proposals and requests that count (not of origin hook, their turn's owner not dead), oldest first.
     pub open: Vec<Waiting>,
+    /// Id of the one of them that the agent asks in a prompt of its own.
+    pub prompted: Option<String>,
     /// What its turn does: working or idle.
     pub board: String,
     /// Last change.

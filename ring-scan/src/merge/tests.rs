@@ -615,12 +615,47 @@ fn c67_an_open_proposal_waits_even_when_the_process_is_gone() {
             since_ms: NOW - 5000,
             ..Waiting::default()
         }],
+        prompted: None,
         board: "idle".into(),
         updated_ms: NOW - 5000,
         of_hook: true,
     });
     let shown = scene.is("waiting", "session_wait");
     assert_eq!((shown.waits[0].kind.as_str(), shown.since_ms), ("plan", NOW - 5000));
+}
+
+#[test]
+fn c67_a_plan_in_the_agents_own_prompt_waits_until_the_agent_has_left_it() {
+    let asked = |prompted: bool, word: Word, ago: Ms| {
+        let mut scene = scene().row(row(MIN)).live(word, ago);
+        scene.record = Some(Record {
+            id: "r".into(),
+            open: vec![Waiting {
+                id: "p".into(),
+                kind: "plan".into(),
+                owner: "foreground".into(),
+                since_ms: NOW - 5000,
+                ..Waiting::default()
+            }],
+            prompted: prompted.then(|| "p".into()),
+            board: "working".into(),
+            updated_ms: NOW - 5000,
+            of_hook: true,
+        });
+        scene
+    };
+    // on the screen; not yet on the screen; an idle that is not believed yet
+    for (word, ago) in [
+        (words("permission prompt"), 4000),
+        (Word::Busy, 6000),
+        (Word::Idle, 100),
+    ] {
+        asked(true, word, ago).is("waiting", "session_wait");
+    }
+    asked(true, Word::Idle, 4000).is("idle", "live_idle");
+    asked(true, Word::Busy, 4000).is("working", "live_busy");
+    // what a program proposed is decided in no prompt
+    asked(false, Word::Idle, 4000).is("waiting", "session_wait");
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn process(found: &sysinfo::Process, candidate: bool) -> Process {
         pid: found.pid().as_u32(),
         ppid: found.parent().map_or(0, Pid::as_u32),
         start_ticks: start,
-        start_ms: start as Ms * 1000,
+        start_ms: Ms::try_from(start).unwrap_or(Ms::MAX).saturating_mul(1000),
         tty: String::new(),
         agent: if candidate { agent_process(found, &comm) } else { None },
         comm,

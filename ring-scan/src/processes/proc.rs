@@ -54,7 +54,7 @@ pub fn read() -> Result<Processes, String> {
     if agents {
         let boot = boot_ms(root);
         for process in table.by_pid.values_mut().filter(|p| p.agent.is_some()) {
-            process.start_ms = boot.map_or(0, |b| b + process.start_ticks as Ms * 1000 / TICKS_PER_SECOND);
+            process.start_ms = boot.map_or(0, |b| started_ms(b, process.start_ticks));
         }
     }
     if table.by_pid.values().any(|p| is_of(p, agent::CODEX)) {
@@ -168,7 +168,13 @@ fn boot_ms(root: &Path) -> Option<Ms> {
         .trim()
         .parse()
         .ok()?;
-    Some(seconds * 1000)
+    Some(seconds.saturating_mul(1000))
+}
+
+/// When a process was started. Whatever stands in the table, it is some moment.
+fn started_ms(boot_ms: Ms, ticks: u64) -> Ms {
+    let ticks = Ms::try_from(ticks).unwrap_or(Ms::MAX);
+    boot_ms.saturating_add(ticks.saturating_mul(1000) / TICKS_PER_SECOND)
 }
 
 /// `N: FLOCK  ADVISORY  WRITE PID MAJOR:MINOR:INODE START END`, one lock a line; waiting ones have `->` in front.
@@ -195,6 +201,15 @@ mod tests {
         assert_eq!(tty_name((137 << 8) | 4), "/dev/pts/260");
         assert_eq!(tty_name(1025), "/dev/tty1");
         assert_eq!(tty_name(0), "");
+    }
+
+    #[test]
+    fn no_number_in_the_process_table_is_too_great() {
+        assert_eq!(started_ms(1_000, 250), 3_500);
+        assert!(started_ms(Ms::MAX, u64::MAX) > 0 && started_ms(0, u64::MAX) > 0);
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("stat"), format!("cpu 1\nbtime {}\n", i64::MAX)).unwrap();
+        assert_eq!(boot_ms(dir.path()), Some(Ms::MAX));
     }
 
     #[test]

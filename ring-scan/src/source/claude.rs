@@ -169,7 +169,7 @@ impl Sessions {
     fn join_arguments(&mut self, context: &Context) {
         for (process, id, new) in named(context, &self.recorded) {
             let known = self.by_id.get(id).is_some_and(|p| p.file.is_some());
-            if (new || known) && context.now - process.start_ms >= OPENING_MS {
+            if (new || known) && context.now.saturating_sub(process.start_ms) >= OPENING_MS {
                 let parts = self.by_id.entry(id.to_owned()).or_default();
                 parts.joined = parts.joined.or(Some(process.pid));
             }
@@ -212,7 +212,7 @@ fn lags(context: &Context, record: &LiveRecord) -> bool {
             && row.process.as_ref().is_some_and(|p| p.pid == record.pid)
             && row.last.event == "SessionStart"
             && row.event_ms > written
-            && context.now - row.event_ms <= LAG_MS
+            && context.now.saturating_sub(row.event_ms) <= LAG_MS
     })
 }
 

@@ -94,7 +94,7 @@ fn rollouts(sessions: &Path, context: &Context, holders: &Holders) -> Result<Vec
                 continue;
             };
             let wants = named(id)
-                || (any && context.now - file_ms <= CHILD_MS)
+                || (any && context.now.saturating_sub(file_ms) <= CHILD_MS)
                 || (window && context.in_window(file_ms))
                 || parked.is_some_and(|start| file_ms >= start);
             if wants || context.all {
@@ -181,7 +181,7 @@ impl Records {
     /// A child is counted with its parent and has no row of its own.
     fn add_child(&mut self, context: &Context, file: &RecordFile, head: &Head) {
         self.not_sessions.push(file.id.clone());
-        if head.parent.is_empty() || context.now - file.file_ms > CHILD_MS {
+        if head.parent.is_empty() || context.now.saturating_sub(file.file_ms) > CHILD_MS {
             return;
         }
         let first = head.first_ordinal;

@@ -49,7 +49,10 @@ pub fn is_dir(entry: &fs::DirEntry) -> bool {
 
 /// Last change of a file in milliseconds.
 pub fn modified_ms(metadata: &fs::Metadata) -> Ms {
-    metadata.mtime() * 1000 + metadata.mtime_nsec() / 1_000_000
+    metadata
+        .mtime()
+        .saturating_mul(1000)
+        .saturating_add(metadata.mtime_nsec() / 1_000_000)
 }
 
 /// Last change of a file, if it is a regular one. Links are followed.

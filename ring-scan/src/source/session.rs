@@ -86,6 +86,7 @@ fn united(mut all: Vec<SessionRecord>) -> Vec<SessionRecord> {
                 newest
                     .open
                     .sort_by(|a, b| (a.since_ms, &a.id).cmp(&(b.since_ms, &b.id)));
+                newest.prompted = newest.prompted.take().or(one.record.prompted);
                 newest.of_hook &= one.record.of_hook;
             }
             None => found.push(one),
@@ -107,6 +108,7 @@ fn idle(summary: Summary) -> SessionRecord {
         record: Record {
             id: summary.id,
             open: Vec::new(),
+            prompted: None,
             board: summary.shown.board.to_owned(),
             updated_ms: summary.updated_ms,
             of_hook: summary.source == Source::Hook,
@@ -142,6 +144,11 @@ fn one(seen: Seen, here: &Here) -> SessionRecord {
         record: Record {
             id: record.id.clone(),
             open: open(&work),
+            prompted: record
+                .proposal
+                .as_ref()
+                .filter(|p| p.via == "hook")
+                .map(|p| p.id.clone()),
             board: shown::shown(&work).board.to_owned(),
             updated_ms: record.updated_ms,
             of_hook: record.source == Source::Hook,

@@ -96,7 +96,7 @@ pub fn keep_unknown(before: &Board, mut after: Board) -> Board {
         .iter()
         .filter(|s| !there.contains(s.key.as_str()) && s.sources.iter().any(|name| failed.contains(name.as_str())))
         .map(|s| Session {
-            age_ms: (after.now_ms - s.since_ms).max(0),
+            age_ms: (after.now_ms.saturating_sub(s.since_ms)).max(0),
             ..s.clone()
         })
         .collect();
@@ -110,7 +110,7 @@ pub fn aged(board: &Board, now_ms: Ms) -> Board {
     let mut board = board.clone();
     board.now_ms = now_ms;
     for s in &mut board.sessions {
-        s.age_ms = (now_ms - s.since_ms).max(0);
+        s.age_ms = (now_ms.saturating_sub(s.since_ms)).max(0);
     }
     board
 }

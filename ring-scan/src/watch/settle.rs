@@ -41,7 +41,7 @@ impl Settle {
             held.insert(s.key.clone(), since);
             next = Some(next.map_or(left, |n| n.min(left)));
             *s = Session {
-                age_ms: (board.now_ms - old.since_ms).max(0),
+                age_ms: (board.now_ms.saturating_sub(old.since_ms)).max(0),
                 ..old.clone()
             };
         }

@@ -20,7 +20,7 @@ pub(super) fn read(transcript: &Path, now: Ms) -> Vec<ChildRecord> {
             let name = entry.file_name().to_str()?;
             let id = name.strip_prefix("agent-")?.strip_suffix(".jsonl")?.to_owned();
             let file_ms = files::modified_ms(&entry.metadata().ok()?);
-            if now - file_ms > CHILD_MS {
+            if now.saturating_sub(file_ms) > CHILD_MS {
                 return None;
             }
             let tail = tail::file::tail(entry.path(), tail::claude::tail_of_child).ok()?;
