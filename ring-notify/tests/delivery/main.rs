@@ -1,12 +1,17 @@
 //! Deciding and delivering, as processes: what rings, when, where, and what is left behind.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(dead_code, reason = "the tracing is shared, and each program uses its own part")]
 
-mod commands;
 mod harness;
 mod server;
+#[path = "../../../ring-session/tests/survival/trace.rs"]
+mod trace;
 
+mod commands;
+mod crash;
 mod outlets;
+mod place;
 mod quiet;
 mod rings;
 mod sources;

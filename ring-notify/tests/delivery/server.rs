@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 /// What the server does with a request.
 #[derive(Clone, Debug)]
@@ -25,7 +24,6 @@ pub struct Request {
     /// Header lines.
     pub headers: Vec<String>,
     pub body: String,
-    pub at: Instant,
 }
 
 impl Request {
@@ -97,7 +95,6 @@ fn serve(stream: TcpStream, kept: &Mutex<Vec<Request>>, replies: &Mutex<VecDeque
         line,
         headers: lines,
         body: String::new(),
-        at: Instant::now(),
     };
     let length = request
         .header("content-length")

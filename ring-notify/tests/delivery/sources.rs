@@ -1,6 +1,6 @@
 //! What is not there, cannot be read, or is not meant for an outlet.
 
-use crate::harness::{DAY, HOUR, Home, MINUTE, NOW, SECOND, count, str_of, text};
+use crate::harness::{DAY, Home, MINUTE, NOW, SECOND, count, str_of, text};
 use serde_json::json;
 use std::fs;
 
