@@ -10,6 +10,7 @@ mod trace;
 
 mod commands;
 mod crash;
+mod looking;
 mod outlets;
 mod place;
 mod quiet;
