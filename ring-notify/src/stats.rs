@@ -21,6 +21,8 @@ pub struct Stats {
     pub outlets: Vec<Outlet>,
     /// Lines of the log that could not be read.
     pub bad_lines: u64,
+    /// Items that had to leave the ledger while they were open, since it was begun.
+    pub overflow: u64,
     /// Records that could not be read.
     pub unreadable: usize,
 }

@@ -39,6 +39,7 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
     let stats = Stats {
         bad_lines,
         unreadable: read.problems.len(),
+        overflow: ledger.overflow,
         ..stats::stats(&lines, &spans, &ledger, since)
     };
     let look = Look::new(&context.settings, context.color);
@@ -74,6 +75,9 @@ fn human(out: &mut dyn Write, stats: &Stats, look: &Look) -> io::Result<()> {
             writeln!(out)?;
         }
         outlets(out, &stats.outlets, look)?;
+    }
+    if stats.overflow > 0 {
+        writeln!(out, "{} open items were too many to be kept", stats.overflow)?;
     }
     if stats.bad_lines > 0 {
         writeln!(out, "{} lines of the log cannot be read", stats.bad_lines)?;
