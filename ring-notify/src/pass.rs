@@ -75,6 +75,9 @@ pub struct Report {
     /// Tried in this pass, and to be tried again.
     #[serde(skip)]
     pub postponed: Vec<Delivery>,
+    /// It was the first to hold an item for a debounce window, and did not stay: when that ends.
+    #[serde(skip)]
+    pub window_ends_ms: Option<Ms>,
 }
 
 impl Report {
@@ -147,7 +150,10 @@ impl Pass<'_> {
         }
         loop {
             let until = self.once(&mut report)?;
-            let Some(until) = until.filter(|_| stays) else { break };
+            let Some(until) = until.filter(|_| stays) else {
+                report.window_ends_ms = until;
+                break;
+            };
             let left = until.saturating_sub(time::now_ms()).max(0);
             thread::sleep(Duration::from_millis(u64::try_from(left).unwrap_or(0)));
         }

@@ -89,7 +89,7 @@ pub fn read(store: &Store, settings: &Settings) -> Read {
             }
             for row in &surveyed.rows {
                 match row.is_unread() {
-                    true => sources.live.push(turn(row, by_key.get(&row.session.key))),
+                    true => sources.live.push(turn(row, by_key.get(&row.session.key), here)),
                     false => {
                         sources.read.insert(row.notification.id.clone());
                     }
@@ -296,7 +296,7 @@ fn request_detail(request: &ring_session::record::Request) -> String {
     }
 }
 
-fn turn(row: &InboxRow, status: Option<&Row>) -> Live {
+fn turn(row: &InboxRow, status: Option<&Row>, here: &Here) -> Live {
     let (notification, head) = (&row.notification, &row.session);
     Live {
         id: format!("turn:{}", notification.id),
@@ -308,7 +308,8 @@ fn turn(row: &InboxRow, status: Option<&Row>) -> Live {
         session_title: notification.title.clone(),
         error_code: notification.error_code.clone(),
         duration_ms: notification.duration_ms,
-        background: status.map_or(0, |r| r.background),
+        // of an agent that is gone nothing runs any more, whatever its row was left saying
+        background: status.filter(|r| !is_gone(r, here)).map_or(0, |r| r.background),
         ..of_head(head, status)
     }
 }

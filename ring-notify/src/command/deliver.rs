@@ -166,6 +166,27 @@ pub fn detach(args: &Args, place: &Place) -> u8 {
     exit::DONE
 }
 
+/// A command that does not stay itself for the end of a debounce window whose first item it has held starts a pass that
+/// comes then: no other run would.
+pub fn come_back(report: &Report, place: &Place) {
+    let has_clock = std::env::var_os(time::NOW_VARIABLE).is_none();
+    let Some(end) = report.window_ends_ms.filter(|_| has_clock) else {
+        return;
+    };
+    let args = Args {
+        session: String::new(),
+        after: Some(end.saturating_sub(time::now_ms()).max(0)),
+        detach: true,
+        dry_run: false,
+        no_wait: false,
+        strict: false,
+        verbose: false,
+    };
+    if let Err(refusal) = start(&args, place) {
+        warn(refusal);
+    }
+}
+
 fn start(args: &Args, place: &Place) -> Result<(), Refusal> {
     if ring::is_off() {
         return Ok(());

@@ -1,7 +1,7 @@
 //! `quiet`: shows or sets manual quiet.
 
 use crate::cli::{Context, warn};
-use crate::command::deliver::rules;
+use crate::command::deliver::{come_back, rules};
 use crate::ledger;
 use crate::pass::{Pass, held, local};
 use crate::quiet::{self, Quiet, SPANS};
@@ -57,7 +57,8 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
             rules: &rules,
             first: "",
         };
-        pass.run(false)?;
+        let report = pass.run(false)?;
+        come_back(&report, &context.place);
     }
     show(&quiet, context)
 }

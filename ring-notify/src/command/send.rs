@@ -1,7 +1,7 @@
 //! `send`: an item of one's own, delivered now, under all rules.
 
 use crate::cli::Context;
-use crate::command::deliver::rules;
+use crate::command::deliver::{come_back, rules};
 use crate::item::Kind;
 use crate::ledger::{self, Entry, State, To};
 use crate::outlet::Rules;
@@ -81,7 +81,8 @@ pub fn run(args: Args, context: &mut Context<'_>) -> Result<(), Refusal> {
             rules: &rules,
             first: "",
         };
-        pass.run(false)?;
+        let report = pass.run(false)?;
+        come_back(&report, &context.place);
     }
     let ledger = ledger::read(&context.place.state())?.ledger;
     let to = ledger.items.get(&item).map(|e| e.to.clone()).unwrap_or_default();
@@ -236,7 +237,11 @@ fn enter(
 
 /// The body with its line ends, each line cleaned.
 fn lines(body: &str) -> String {
-    let lines: Vec<String> = body.trim_end().lines().map(|line| text::clean(line, LIMITS.1)).collect();
+    let lines: Vec<String> = body
+        .trim_end()
+        .lines()
+        .map(|line| text::clean(line, LIMITS.1))
+        .collect();
     lines.join("\n")
 }
 

@@ -7,7 +7,7 @@ use crate::pass::{Pass, Report};
 use ring_session::command_line;
 use ring_session::events::Follower;
 use ring_session::run::Signals;
-use ring_session::time::Ms;
+use ring_session::time::{self, Ms};
 use ring_session::{Code, Refusal};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -54,20 +54,27 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
             rules: &rules,
             first: "",
         };
+        let looked = Instant::now();
+        let mut next = interval;
         match pass.run(false) {
-            Ok(report) => print(&report, context)?,
+            Ok(report) => {
+                print(&report, context)?;
+                // no other run stays for the end of a window whose first item this one has held
+                let left = report.window_ends_ms.map(|end| end.saturating_sub(time::now_ms()));
+                let left = left.and_then(|ms| u64::try_from(ms).ok()).map(Duration::from_millis);
+                next = left.map_or(interval, |l| interval.min(looked.elapsed() + l));
+            }
             // somebody else holds the lock: later
             Err(refusal) if refusal.code == Code::LockTimeout => warn(refusal),
             Err(refusal) => return Err(refusal),
         }
-        let looked = Instant::now();
         // what this pass itself has told wakes nobody
         news(&mut follower);
         loop {
             if signals.take().is_some() {
                 return Ok(());
             }
-            let left = interval.saturating_sub(looked.elapsed());
+            let left = next.saturating_sub(looked.elapsed());
             if left.is_zero() || news(&mut follower) {
                 break;
             }
@@ -90,6 +97,7 @@ fn print(report: &Report, context: &mut Context<'_>) -> Result<(), Refusal> {
         // they stand there at each look
         held: Vec::new(),
         retry: Vec::new(),
+        window_ends_ms: None,
         ..report.clone()
     };
     if done == Report::default() {

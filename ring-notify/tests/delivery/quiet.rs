@@ -352,6 +352,34 @@ fn n51_a_run_that_was_killed_while_it_stayed_loses_nothing() {
     assert_eq!(messages[1]["session"], "claude-code:s2");
 }
 
+/// `send` and a `watch` that looks rarely hold the first item of a window, and no other run would stay for it.
+#[test]
+fn n51_whoever_holds_first_sees_to_the_summary() {
+    let home = Home::bare();
+    home.notify("debounce_seconds = 1", "");
+    home.real_time();
+    home.json(&["ring-notify", "send", "--title", "one"]);
+    let held = home.json(&["ring-notify", "send", "--title", "two"]);
+    assert_eq!(held["to"]["probe"]["state"], "held");
+    home.json(&["ring-notify", "send", "--title", "three"]);
+    crate::harness::eventually("the summary", || home.messages("probe").len() == 2);
+    let messages = home.taken();
+    assert_eq!(
+        (&messages[0]["title"], &messages[1]["title"]),
+        (&json!("one"), &json!("2 messages"))
+    );
+
+    let home = Home::bare();
+    home.notify("debounce_seconds = 2", "");
+    home.real_time().asks("s1", "git push");
+    let watch = start(&mut home.command(&["ring-notify", "watch", "--interval", "1h"]), b"");
+    crate::harness::eventually("the first ring", || home.messages("probe").len() == 1);
+    home.asks("s2", "git push");
+    crate::harness::eventually("the second ring", || home.messages("probe").len() == 2);
+    signal(&watch, "TERM");
+    assert!(watch.wait_with_output().unwrap().status.success());
+}
+
 #[test]
 fn n51_fifty_sessions_at_once_are_one_ring_and_one_summary() {
     let home = Home::bare();

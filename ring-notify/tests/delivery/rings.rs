@@ -636,3 +636,19 @@ fn n34_a_completed_turn_is_told_when_nothing_runs_in_the_background_any_more() {
     home.deliver();
     assert_eq!(home.titles(), ["go on: finished"]);
 }
+
+#[test]
+fn n34_background_tasks_of_an_agent_that_is_gone_hold_nothing_back() {
+    let home = Home::new();
+    home.with_table().agent("claude");
+    let s = home.session_of("claude-code", "s1");
+    home.event("s1", "UserPromptSubmit", json!({"prompt": "x"}));
+    let tasks = json!({"background_tasks": [{"id": "b1", "status": "running", "command": "make"}]});
+    home.after(MINUTE).event("s1", "Stop", tasks);
+    home.end(&s, &["completed"]);
+    home.deliver();
+    assert_eq!(home.stands("task.completed")["hold"], "background");
+    fs::remove_dir_all(home.path("proc/4242")).unwrap();
+    home.after(2 * MINUTE).deliver();
+    assert_eq!(home.titles(), ["go on: finished"]);
+}
