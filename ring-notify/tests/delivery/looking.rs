@@ -128,11 +128,7 @@ fn n43_the_active_pane_of_a_client_that_was_used_just_now_does_not_ring() {
     // a client that nobody has touched for more than a minute
     tmux.attach();
     assert!(!rings(&home, &pane, "active"));
-    let now = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap()
-        .as_millis();
-    let now = i64::try_from(now).unwrap() - crate::harness::NOW;
+    let now = ring_session::time::now_ms() - crate::harness::NOW;
     home.after(now + MINUTE + 2_000);
     assert!(rings(&home, &pane, "idle"));
 }

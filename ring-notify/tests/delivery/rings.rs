@@ -108,9 +108,12 @@ fn n23_what_was_answered_before_its_turn_came_is_not_sent() {
     assert!(home.titles().iter().all(|t| t.starts_with("s1")));
 }
 
+/// What somebody does while an item waits for its turn.
+type Change = fn(&Home, &Session);
+
 #[test]
 fn n23_n30_n36_what_was_read_cleared_decided_or_deleted_before_its_turn_came_is_not_sent() {
-    let changes: [(&str, fn(&Home, &Session), &str); 5] = [
+    let changes: [(&str, Change, &str); 5] = [
         (
             "read",
             |h, s| h.edit_record(&s.id, |r| r["notifications"][0]["read_ms"] = NOW.into()),

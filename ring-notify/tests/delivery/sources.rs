@@ -1,6 +1,7 @@
 //! What is not there, cannot be read, or is not meant for an outlet.
 
 use crate::harness::{DAY, Home, MINUTE, NOW, SECOND, count, str_of, text};
+use ring_session::replace::rename_directory;
 use serde_json::json;
 use std::fs;
 
@@ -84,7 +85,7 @@ fn n37_what_cannot_be_read_is_neither_closed_nor_sent_nor_repeated() {
     home.deliver();
     assert_eq!(home.taken().len(), 1);
     let (status, away) = (home.path("state/status"), home.path("away"));
-    fs::rename(&status, &away).unwrap();
+    rename_directory(&status, &away).unwrap();
     fs::write(&status, "no folder").unwrap();
     for second in [1, 30, 400] {
         let out = home.after(second * SECOND).run(&["ring-notify", "deliver"], "");
@@ -98,7 +99,7 @@ fn n37_what_cannot_be_read_is_neither_closed_nor_sent_nor_repeated() {
         assert_eq!(home.item("wait.permission")["why"], "", "{second}");
     }
     fs::remove_file(&status).unwrap();
-    fs::rename(&away, &status).unwrap();
+    rename_directory(&away, &status).unwrap();
     home.after(2 * SECOND).deliver();
     assert!(home.taken().is_empty(), "once in all");
 
