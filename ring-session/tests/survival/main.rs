@@ -5,10 +5,12 @@
 #[path = "../harness/mod.rs"]
 mod harness;
 
+mod alike;
 mod crash;
 mod faults;
 mod model;
 mod order;
+mod place;
 mod races;
 mod scene;
 mod trace;

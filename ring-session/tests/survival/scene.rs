@@ -1,10 +1,10 @@
 //! Every command that changes something, each in a place where it has the most to do.
 
+use crate::alike;
 use crate::harness::{Home, NOW, list, nobody, reply, str_of, text};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::fs;
-use std::path::Path;
 
 /// A command and the place in which it is given.
 pub struct Scene {
@@ -41,7 +41,7 @@ impl Scene {
     /// A copy of the place.
     pub fn copy(&self) -> Home {
         let home = Home::new();
-        copy(&self.home.state(), &home.state());
+        alike::copy(&self.home.state(), &home.state());
         home
     }
 
@@ -51,7 +51,7 @@ impl Scene {
         all.push(self.args.join(" ").into_bytes());
         all.push(self.stdin.clone());
         all.iter()
-            .flat_map(|bytes| ids(&text(bytes)))
+            .flat_map(|bytes| alike::ids(&text(bytes)))
             .map(|(_, id)| id)
             .collect()
     }
@@ -72,43 +72,8 @@ impl Scene {
         if record["turn"].is_object() {
             record["turn"]["epoch"] = Value::Null;
         }
-        let known = self.known();
-        let mut text = record.to_string();
-        let new: Vec<usize> = ids(&text)
-            .into_iter()
-            .filter(|(_, id)| !known.contains(id))
-            .map(|(at, _)| at)
-            .collect();
-        for at in new {
-            text.replace_range(at..at + 36, "00000000-0000-7000-8000-00000000000f");
-        }
+        let text = alike::known_ids_only(&record.to_string(), &self.known());
         Found::Record(Box::new(serde_json::from_str(&text).unwrap()))
-    }
-}
-
-/// UUIDs in a text and where they begin.
-fn ids(text: &str) -> Vec<(usize, String)> {
-    let is_id = |at: &usize| {
-        let bytes = text.as_bytes().get(*at..*at + 36).unwrap_or_default();
-        let shape = |(n, b): (usize, &u8)| match n {
-            8 | 13 | 18 | 23 => *b == b'-',
-            _ => b.is_ascii_hexdigit(),
-        };
-        bytes.len() == 36 && bytes.iter().enumerate().all(shape)
-    };
-    let found = (0..text.len()).filter(is_id);
-    found.map(|at| (at, text[at..at + 36].to_owned())).collect()
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().flatten() {
-        let (path, target) = (entry.path(), to.join(entry.file_name()));
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, &target).unwrap();
-        }
     }
 }
 

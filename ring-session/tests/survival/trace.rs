@@ -1,6 +1,8 @@
-//! Commands under strace: which calls change the file system, and what happens if one of them kills or fails.
+//! Commands under strace: which calls change the file system, and what happens if one of them kills or fails. Used by
+//! every program that keeps such promises; the program, its environment and what is watched come from `place.rs`.
 
 use crate::harness::{Home, feed, text};
+use crate::place::{PROGRAM, log, strace_in, watched};
 use std::fs;
 use std::process::Output;
 
@@ -40,7 +42,7 @@ pub struct Point {
 /// Whether strace is here and may trace.
 pub fn works() -> bool {
     let home = Home::new();
-    let out = home.command("strace").args(["-o", "/dev/null", "true"]).output();
+    let out = strace_in(&home).args(["-o", "/dev/null", "true"]).output();
     let works = out.is_ok_and(|o| o.status.success());
     if !works {
         eprintln!("skipped: strace is not installed, or may not trace");
@@ -49,14 +51,21 @@ pub fn works() -> bool {
 }
 
 fn strace(home: &Home, options: &[&str], args: &[String], stdin: &[u8]) -> Output {
-    let mut command = home.command("strace");
-    command.args(options).arg(env!("CARGO_BIN_EXE_ring-session")).args(args);
+    let mut command = strace_in(home);
+    command.args(options).arg(PROGRAM).args(args);
     feed(&mut command, stdin)
 }
 
-/// Runs a command and lists its calls that change the state directory, in their order.
+/// Runs a command that succeeds and lists its calls that change what is watched, in their order.
 pub fn points(home: &Home, args: &[String], stdin: &[u8]) -> Vec<Point> {
-    let log = home.path().join("trace");
+    let (out, points) = outcome(home, args, stdin);
+    assert!(out.status.success(), "{args:?}: {}", text(&out.stderr));
+    points
+}
+
+/// As [`points`], of a command that may be refused.
+pub fn outcome(home: &Home, args: &[String], stdin: &[u8]) -> (Output, Vec<Point>) {
+    let log = log(home);
     // the question mark: not every machine has every call
     let calls: Vec<String> = CALLS.iter().map(|c| format!("?{c}")).collect();
     let filter = format!("trace={}", calls.join(","));
@@ -66,8 +75,7 @@ pub fn points(home: &Home, args: &[String], stdin: &[u8]) -> Vec<Point> {
         args,
         stdin,
     );
-    assert!(out.status.success(), "{args:?}: {}", text(&out.stderr));
-    let state = home.state().to_string_lossy().into_owned();
+    let roots: Vec<String> = watched(home).iter().map(|p| p.to_string_lossy().into_owned()).collect();
     let mut counts = std::collections::HashMap::new();
     let mut points = Vec::new();
     for line in fs::read_to_string(&log).unwrap().lines() {
@@ -77,16 +85,16 @@ pub fn points(home: &Home, args: &[String], stdin: &[u8]) -> Vec<Point> {
         let n = counts.entry(call.to_owned()).or_insert(0);
         *n += 1;
         let changes = call != "openat" || rest.contains("O_CREAT") || rest.contains("O_TMPFILE");
-        if rest.contains(&state) && changes {
+        if let Some(root) = roots.iter().find(|r| rest.contains(*r)).filter(|_| changes) {
             points.push(Point {
                 call: call.to_owned(),
                 n: *n,
-                line: line.replace(&state, ""),
+                line: line.replace(root, ""),
             });
         }
     }
     fs::remove_file(log).unwrap();
-    points
+    (out, points)
 }
 
 /// Runs a command in which `how` is done at a call, and, with `on`, at all later ones of its kind.
