@@ -63,9 +63,8 @@ pub fn answer(work: &Work, event: &Event, rules: &Rules) -> Option<String> {
 }
 
 /// Tools of Claude Code by which it plans, and which its own plan mode holds to reading: it looks around with agents, notes
-/// tasks, reads pages, and in 2.1.332 finds ExitPlanMode itself only by ToolSearch. With these denied it would never come
-/// to propose anything.
-const PLANS_WITH: [&str; 16] = [
+/// tasks, reads pages. With these denied it would come to propose little.
+const PLANS_WITH: [&str; 15] = [
     "Agent",
     "LSP",
     "ListMcpResourcesTool",
@@ -79,16 +78,23 @@ const PLANS_WITH: [&str; 16] = [
     "TaskStop",
     "TaskUpdate",
     "TodoWrite",
-    "ToolSearch",
     "WebFetch",
     "WebSearch",
 ];
 
-/// Whether a call belongs to the agent's own plan mode, which the record only mirrors: then the agent is asked.
+/// Whether a call is the agent's own way to plan, which is left to it.
+///
+/// 2.1.332 finds EnterPlanMode and ExitPlanMode by ToolSearch only. In plan mode by a person's word the agent is in none
+/// of its own, and ExitPlanMode is refused before it has entered one: without both it could never propose anything. Where
+/// the record only mirrors the agent's own plan mode, the agent is asked about what it plans with.
 fn is_own_planning(record: &Record, event: &Event) -> bool {
+    let mirrored = record.mode_by == ModeBy::Hook;
     event.agent == "claude-code"
-        && (record.mode, record.mode_by) == (Mode::Plan, ModeBy::Hook)
-        && PLANS_WITH.contains(&event.tool.as_str())
+        && match event.tool.as_str() {
+            "ToolSearch" => true,
+            "EnterPlanMode" => record.mode == Mode::Plan && !mirrored,
+            tool => record.mode == Mode::Plan && mirrored && PLANS_WITH.contains(&tool),
+        }
 }
 
 /// Claude Code keeps its plan in a file of its own, which it may write while it plans.

@@ -203,8 +203,12 @@ fn propose(work: &mut Work, past: &[Proposal], event: &Event, rules: &Rules) -> 
         });
     }
     let call = event.call_of(turn.as_deref().unwrap_or_default(), plan);
+    // A new call may propose a text once more that was rejected in this turn. A prompt names no call (2.1.332): one of
+    // that text which comes when no row is open belongs to the closed one.
+    let is_new_call = !asks && !event.call.is_empty();
     let closed = |p: &Proposal| {
-        p.call_id == call || (p.via == "hook" && Some(&p.turn_id) == turn.as_ref() && p.markdown == *plan)
+        let same = p.via == "hook" && Some(&p.turn_id) == turn.as_ref() && p.markdown == *plan;
+        p.call_id == call || (same && !is_new_call)
     };
     let late = work
         .record
@@ -271,6 +275,10 @@ fn title_of(plan: &str) -> String {
     }
 }
 
+/// The note of an approval in the agent's own prompt of a text that was edited there: the row and its file hold the one
+/// that was proposed.
+const EDITED: &str = "Edited in the agent's own prompt before it was approved there.";
+
 /// 4: the call has gone through. A person has said yes, be it to a row that is closed by then, as one whose deadline
 /// came while the agent's own prompt stayed: nothing is approved by that, but the agent plans no more.
 fn decided_there(work: &mut Work, event: &Event) -> Outcome {
@@ -290,12 +298,16 @@ fn approved_there(work: &mut Work, event: &Event) -> Outcome {
     if !same {
         return outcome;
     }
+    let edited = event
+        .plan
+        .as_ref()
+        .is_some_and(|p| p.trim() != proposal.markdown.trim());
     if proposal.status == ProposalStatus::Pending {
         let by = if proposal.asked { "agent" } else { "agent-auto" };
         work.approve(
             mode_seen(&event.permission_mode),
             Decision {
-                note: None,
+                note: edited.then(|| EDITED.to_owned()),
                 by: by.into(),
             },
         );

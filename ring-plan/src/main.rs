@@ -4,6 +4,8 @@ mod artifact;
 mod cli;
 mod command;
 mod criteria;
+#[cfg(test)]
+mod drills;
 mod gate;
 mod hook;
 mod instruction;

@@ -4,11 +4,10 @@ use crate::TOOL;
 use crate::command::{fork, hook, list, permission, queue, recover, session, transcript, turn, watch};
 use clap::{Parser, Subcommand};
 use ring_session::command_line::{self, Format, Place, Shell};
+pub use ring_session::context::Context;
 use ring_session::output::Output;
-use ring_session::record::PermissionMode;
 use ring_session::work::Here;
-use ring_session::{Refusal, Settings, Store, exit, time};
-use std::io::Write;
+use ring_session::{Refusal, exit, time};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -89,69 +88,6 @@ enum Command {
     Exec(crate::command::run::Exec),
 }
 
-/// What every command needs.
-pub struct Context<'a> {
-    /// All sessions, at the time of the call.
-    pub store: Store,
-    /// In force.
-    pub settings: Settings,
-    /// Where files are.
-    pub place: Place,
-    /// Form of the output.
-    pub format: Format,
-    /// Held back until the command has succeeded.
-    pub out: &'a mut dyn Write,
-}
-
-impl Context<'_> {
-    /// Whether the output is for a program.
-    pub fn json(&self) -> bool {
-        self.format != Format::Human
-    }
-
-    /// Prints a JSON document, or what `human` says.
-    ///
-    /// # Errors
-    /// Those of the output.
-    pub fn print<T: serde::Serialize>(
-        &mut self,
-        value: &T,
-        human: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-    ) -> Result<(), Refusal> {
-        if self.json() {
-            serde_json::to_writer(&mut *self.out, value).map_err(std::io::Error::from)?;
-            writeln!(self.out)?;
-        } else {
-            human(self.out)?;
-        }
-        Ok(())
-    }
-
-    /// Prints a list: one document, or with jsonl an object a line.
-    ///
-    /// # Errors
-    /// Those of the output.
-    pub fn print_list<T: serde::Serialize>(
-        &mut self,
-        values: &[T],
-        human: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-    ) -> Result<(), Refusal> {
-        if self.format == Format::Jsonl {
-            for value in values {
-                serde_json::to_writer(&mut *self.out, value).map_err(std::io::Error::from)?;
-                writeln!(self.out)?;
-            }
-            return Ok(());
-        }
-        self.print(&values, human)
-    }
-
-    /// What `inherit` means.
-    pub fn inherited(&self) -> PermissionMode {
-        PermissionMode::from_word(&self.settings.session.permission_mode).unwrap_or(PermissionMode::Ask)
-    }
-}
-
 impl Cli {
     /// Runs the command; gives the exit status.
     ///
@@ -165,18 +101,7 @@ impl Cli {
         if let Some(Command::Exec(exec)) = &self.command {
             return crate::command::run::exec(exec);
         }
-        let (settings, problems) = self.place.settings();
-        for problem in problems {
-            // a closed stderr leaves nobody to tell
-            writeln!(std::io::stderr(), "{TOOL}: {problem}").unwrap_or_default();
-        }
-        let mut context = Context {
-            store: Store::new(self.place.state(), here),
-            settings,
-            place: self.place,
-            format: self.format,
-            out,
-        };
+        let mut context = Context::open(TOOL, self.place, self.format, here, out, &mut std::io::stderr());
         let context = &mut context;
         match self.command.unwrap_or(Command::List) {
             Command::List => list::run(context)?,

@@ -10,6 +10,7 @@ pub mod append;
 pub mod backward;
 pub mod columns;
 pub mod command_line;
+pub mod context;
 pub mod error_log;
 pub mod events;
 pub mod execution;

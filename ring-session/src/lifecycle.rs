@@ -228,7 +228,8 @@ impl Work {
             }
             self.checkpoint = None;
         }
-        aborted.interrupted = self.interrupt_of_turn(&turn.id, Code::TurnAborted.as_str());
+        // also what was approved in this turn and is not claimed yet: the session is idle then
+        aborted.interrupted = self.interrupt_all(Code::TurnAborted.as_str());
         self.close(Closing {
             outcome: Outcome::Aborted,
             ..Closing::default()

@@ -86,9 +86,10 @@ impl Work {
 
     /// Recovery of the dead, and what is overdue: what every writer stores first. Whether anything changed.
     pub fn refresh(&mut self) -> bool {
+        // what was overdue had expired, whenever its owner died
+        let overdue = self.expire_proposal();
         let recovered = !self.recover(Reach::Dead).is_empty();
         let expired = self.expire_requests();
-        let overdue = self.expire_proposal();
         recovered || expired || overdue
     }
 

@@ -230,12 +230,14 @@ pub fn execute(store: &Store, mut job: Job, signals: &Signals, mut abort: impl F
         thread::spawn(move || collect(stdout, echo, &kept, &tell));
     }
     let errors = Arc::new(Mutex::new(Kept::default()));
+    let mut news_of_errors = None;
     if let Some(stderr) = child.stderr.take() {
         let (errors, echo) = (
             Arc::clone(&errors),
             rustix::io::fcntl_dupfd_cloexec(io::stderr(), 3).ok().map(File::from),
         );
-        let (tell, _) = channel();
+        let (tell, news) = channel();
+        news_of_errors = Some(news);
         thread::spawn(move || collect(stderr, echo, &errors, &tell));
     }
     thread::spawn(move || tell.send(News::Exited(child.wait())).unwrap_or_default());
@@ -253,6 +255,10 @@ pub fn execute(store: &Store, mut job: Job, signals: &Signals, mut abort: impl F
     let end = watch.until_exit(&news, &mut abort);
     if !matches!(end, End::Exit(0)) {
         signal(group, Signal::TERM);
+        // what it said of its failure may still be on its way
+        if let Some(news) = news_of_errors {
+            drain(&news);
+        }
     }
     let output = kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let errors = errors.lock().unwrap_or_else(PoisonError::into_inner).text();
@@ -284,10 +290,23 @@ fn collect(mut stdout: impl Read, mut echo: Option<File>, kept: &Mutex<Kept>, te
             echo = None;
         }
         kept.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
-        // nobody listens to the news of stderr
+        // nobody listens any more if the command has ended
         tell.send(News::Printed).unwrap_or_default();
     }
     tell.send(News::Closed).unwrap_or_default();
+}
+
+/// Waits until a pipe of a command that has ended is closed. A child in the background may keep it open for ever.
+fn drain(news: &Receiver<News>) {
+    let exited = Instant::now();
+    loop {
+        let left = DRAIN.saturating_sub(exited.elapsed());
+        match news.recv_timeout(left) {
+            Ok(News::Closed) | Err(_) => return,
+            Ok(_) if left.is_zero() => return,
+            Ok(_) => {}
+        }
+    }
 }
 
 fn signal(group: Option<Pid>, signal: Signal) {
@@ -345,15 +364,8 @@ impl Watch<'_> {
             }
             self.checkpoint();
         };
-        // a child in the background may keep the pipe open for ever
-        let exited = Instant::now();
-        while !closed {
-            let left = DRAIN.saturating_sub(exited.elapsed());
-            match news.recv_timeout(left) {
-                Ok(News::Closed) | Err(_) => closed = true,
-                Ok(_) if left.is_zero() => closed = true,
-                Ok(_) => {}
-            }
+        if !closed {
+            drain(news);
         }
         match (self.asked, status) {
             (Some((why, _)), _) => why,

@@ -236,6 +236,30 @@ def play_plan(claude, name, options):
     return result
 
 
+def play_plan_codex(codex, name, options, daemon):
+    """The same of Codex, of which only the gate is answered."""
+    import codex_lab
+    import plans
+    result = PlanResult("codex" + (" daemon" if daemon else ""), name)
+    play, result.expected = plans.CODEX[name]
+    lab_options = argparse.Namespace(work=None, model="gpt-6.2-sol", daemon=daemon, retries=0, also=[], env=[], full=True, keep=False)
+
+    class Lab(codex_lab.Lab):
+        def start(self, *args, **more):
+            super().start(*args, **more)
+            install(options.bin, "codex", self.home, self.binary, "--with", "plan")
+
+    lab = Lab(os.path.join(options.out, "plan", result.client.replace(" ", "@"), name), codex, lab_options)
+    lab.ring = plans.Ring(lab, options.bin)
+    try:
+        result.seen = play(lab)
+    except Exception as error:
+        result.failed = "%s: %s" % (type(error).__name__, error)
+    finally:
+        lab.close()
+    return result
+
+
 class PlanResult(Result):
     expected, seen = {}, {}
 
@@ -318,8 +342,14 @@ def main():
     jobs = []
     if options.names[:1] == ["plan"]:
         import plans
-        names = options.names[1:] or list(plans.ALL)
-        return report([(play_plan, os.path.abspath(claude), n, options) for claude in options.claude for n in names], options)
+        wanted = options.names[1:]
+        jobs = [(play_plan, os.path.abspath(claude), n, options) for claude in options.claude for n in wanted or plans.ALL if n in plans.ALL]
+        if options.codex:
+            import codex_lab
+            codex = codex_lab.find_binary(os.path.abspath(options.codex))
+            for daemon in [False, True] if options.daemon else [False]:
+                jobs += [(play_plan_codex, codex, n, options, daemon) for n in wanted or plans.CODEX if n in plans.CODEX]
+        return report(jobs, options)
     for claude in options.claude:
         jobs += [(play_claude, os.path.abspath(claude), n, options) for n in CLAUDE if not options.names or n in options.names]
         import claude_lab

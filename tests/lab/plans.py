@@ -47,7 +47,9 @@ class Ring:
     def run(self, program, *args):
         env = {"HOME": self.lab.home, "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TZ": "UTC"}
         done = subprocess.run([os.path.join(self.folder, program)] + list(args), env=env, capture_output=True, text=True, timeout=30)
-        self.lab.did("second shell", args=[program] + list(args), status=done.returncode, stdout=done.stdout, stderr=done.stderr)
+        told = dict(args=[program] + list(args), status=done.returncode, stdout=done.stdout, stderr=done.stderr)
+        # the two laboratories take their notes differently
+        self.lab.did("second shell", **told) if hasattr(self.lab, "did") else self.lab.mark("second shell", **told)
         return done
 
     def rows(self, *args):
@@ -319,6 +321,150 @@ for name, wait in [("own_remark", "60s"), ("no_wait_remark", None)]:
          wait=wait, turns=propose() + [{"text": "I will think again."}])(play_it)
 
 
+@plan("approved in the agent with a remark typed into its prompt (Shift+Tab)", OWN)
+def own_yes_feedback(lab):
+    s = begin(lab)
+    lab.ring.waited()
+    shown(s)
+    s.key(s.digit("Tell Claude", "keep planning", "Type here"))
+    time.sleep(0.6)
+    s.type("but keep it short")
+    time.sleep(0.6)
+    s.answer("BTab", why="approved with a remark")
+    settle(lab, s)
+
+
+@plan("the plan is edited in the agent's prompt (Ctrl+G), then approved there", dict(OWN, note="Edited in the agent's own prompt before it was approved there."), env={"EDITOR": "sed -i s/Say.so/Say.nothing/", "VISUAL": ""})
+def own_yes_edited(lab):
+    s = begin(lab)
+    lab.ring.waited()
+    shown(s)
+    s.key("C-g")
+    s.wait_text(r"Say.nothing", 10)
+    time.sleep(1)
+    s.answer("1", why="approved in the agent, edited")
+    settle(lab, s)
+
+
+@plan("approved in both places at once: one of them decides", {"status": "approved", "permission": "ask", "execution": "completed", "agent": "default",
+      "session": "agent", "made": True})
+def both_at_once(lab):
+    s = begin(lab)
+    row = lab.ring.waited()
+    shown(s)
+    s.key("2")
+    done = lab.ring.run("ring-plan", "approve", row["id"], "--permission", "ask")
+    s.claim("WORKING", "approved in both places, elsewhere with status %d" % done.returncode)
+    settle(lab, s)
+
+
+@plan("rejected, and the same text is proposed again, then approved", dict(APPROVED, permission="ask", agent="default", write="asked",
+      rows=["approved", "rejected"]), turns=propose() + [{"tool": "ExitPlanMode", "input": {"plan": PLAN_TEXT}}, WRITE, {"text": "Done."}])
+def same_plan_again(lab):
+    s = begin(lab)
+    row = decide(lab, s, "reject", "--note", "Are you sure?")
+    decide(lab, s, "approve", "--permission", "ask", after=row["id"])
+    settle(lab, s)
+
+
+def ends(how, doing):
+    def play(lab):
+        s = begin(lab)
+        row = lab.ring.waited()
+        shown(s)
+        doing(lab, s)
+        s.wait_exit()
+        lab.until(lambda: not lab.ring.rows("pending"), 10, "the end of the proposal")
+        late = lab.ring.run("ring-plan", "approve", row["id"], "--permission", "ask")
+        assert "PLAN_APPROVAL_STALE" in late.stderr, late
+        lab.until(lambda: not os.path.exists("/proc/%d" % row["waiter"]["pid"]), 5, "the end of the waiter")
+    play.__name__ = how
+    return play
+
+
+for how, about, doing in [("term_agent", "the agent is sent SIGTERM", lambda lab, s: os.kill(s.pid, 15)),
+                          ("pane_closed", "the agent's pane is closed", lambda lab, s: lab.tmux("kill-pane", "-t", s.pane))]:
+    plan(about + " while its plan waits", {"status": "interrupted", "by": None, "execution": None, "session": "plan", "made": False,
+         "waiter": "gone"})(ends(how, doing))
+
+
+@plan("print mode has no ExitPlanMode: nothing is proposed, and the gate holds", {"status": None, "made": False, "write": "none",
+      "gate": ["WRITE_DISABLED_IN_PLAN"]}, args=())
+def print_mode(lab):
+    lab.print_mode("-p", "plan the change", "--permission-mode", "plan", timeout=40)
+    time.sleep(1)
+
+
+@plan("a person sets the session to plan mode, the agent is in its default mode: writes are denied, commands asked, and the agent may plan",
+      dict(APPROVED, permission="ask", agent="default", write="asked", gate=["WRITE_DISABLED_IN_PLAN"]), args=(), allow=["Bash(touch:*)"],
+      turns=[{"text": "Hello."}, WRITE, {"tool": "Bash", "input": {"command": "touch touched.txt", "description": "touch"}},
+             {"tool": "EnterPlanMode", "input": {}}] + DO_IT)
+def mode_of_a_person(lab):
+    s = lab.start()
+    s.submit("say hello")
+    s.wait_state("IDLE")
+    done = lab.ring.run("ring-session", "configure", lab.ring.records()[0][0], "--mode", "plan")
+    assert done.returncode == 0, done.stderr
+    s.submit("plan the change")
+    s.wait_text(r"needs a person in plan mode", 20)
+    time.sleep(1)
+    s.answer("1", why="command approved")
+    decide(lab, s, "approve", "--permission", "ask")
+    settle(lab, s)
+
+
+@plan("the agent is killed while its plan waits, resumed, and plans again", dict(APPROVED, permission="ask", agent="default", write="asked",
+      rows=["approved", "interrupted"]), turns=propose() + propose(SECOND_TEXT) + [WRITE, {"text": "The plan is carried out."}])
+def kill_and_resume(lab):
+    s = begin(lab)
+    row = lab.ring.waited()
+    shown(s)
+    os.kill(s.pid, 9)
+    s.wait_exit()
+    s = lab.start("--continue")
+    s.submit("plan it again")
+    decide(lab, s, "approve", "--permission", "ask", after=row["id"])
+    settle(lab, s)
+
+
+@plan("two sessions in one folder, each decided for itself", {"rows": ["rejected", "approved"], "made": True, "waiter": "gone"},
+      turns=propose() + propose() + [WRITE, {"text": "The plan is carried out."}])
+def two_sessions(lab):
+    one = begin(lab)
+    first = decide_later(lab, one, None)
+    two = begin(lab)
+    second = decide_later(lab, two, first)
+    assert {r["id"] for r in lab.ring.rows("pending")} == {first, second}
+    assert lab.ring.run("ring-plan", "approve", first, "--permission", "accept-edits").returncode == 0
+    one.claim("WORKING", "approved from a second shell")
+    settle(lab, one)
+    assert [r["id"] for r in lab.ring.rows("pending")] == [second]
+    assert lab.ring.run("ring-plan", "reject", second).returncode == 0
+    two.claim("WORKING", "rejected from a second shell")
+    time.sleep(3)
+
+
+def decide_later(lab, s, other):
+    row = lab.ring.proposal(lambda r: r["waiter"] and r["id"] != other, "a waiter", 30)
+    shown(s)
+    return row["id"]
+
+
+@plan("Shift+Tab leaves plan mode after a rejection, and the next prompt writes", {"status": "rejected", "session": "agent", "made": True,
+      "gate": []}, turns=propose() + [{"text": "Then I stop."}, WRITE, {"text": "Written."}])
+def leaves_by_key(lab):
+    s = begin(lab)
+    decide(lab, s, "reject", "--note", "Not this way.")
+    settle(lab, s)
+    for _ in range(6):
+        s.key("BTab")
+        time.sleep(0.7)
+        if "plan mode" not in s.capture():
+            break
+    s.submit("write it at once")
+    settle(lab, s)
+
+
 @plan("the agent enters plan mode by itself, and is approved from a second shell", dict(APPROVED, permission="ask", agent="default", write="asked"),
       args=(), turns=[{"tool": "EnterPlanMode", "input": {}}] + DO_IT)
 def enters_by_itself(lab):
@@ -363,6 +509,40 @@ def gate_denies(lab):
     approve("ask")(lab)
 
 
+# -- Codex: only the gate's denial is answered ---------------------------------------------------------
+
+
+def codex_gate(lab):
+    """A person sets a Codex session to plan mode: a patch is denied with the code, a command is Codex's own matter."""
+    import codex_lab
+    patch = "*** Begin Patch\n*** Add File: made.txt\n+made\n*** End Patch\n"
+    lab.start({"turns": [codex_lab.turn(codex_lab.say("Hello.")), codex_lab.turn(codex_lab.shell("echo looked")),
+                         codex_lab.turn(codex_lab.patch(patch)), codex_lab.turn(codex_lab.say("It was denied."), delay_ms=300),
+                         codex_lab.turn(codex_lab.patch(patch)), codex_lab.turn(codex_lab.say("It is made."), delay_ms=300)]})
+    pane = lab.tui()
+    found = {}
+    for prompt, answer, mode in [("say hello", "Hello", None), ("make the file", "It was denied", "plan"), ("make it now", "It is made", "agent")]:
+        if mode:
+            done = lab.ring.run("ring-session", "configure", lab.ring.records()[0][0], "--mode", mode)
+            assert done.returncode == 0, done.stderr
+        pane.submit(prompt)
+        pane.wait(answer, 25)
+        pane.wait_state("IDLE")
+        time.sleep(1)
+        found["made in " + (mode or "first")] = os.path.exists(os.path.join(lab.project, "made.txt"))
+    with open(os.path.join(lab.out, "hooks.jsonl"), encoding="utf-8") as file:
+        hooks = [json.loads(line) for line in file]
+    found["tools"] = sorted({h["payload"]["tool_name"] for h in hooks if h["event"] == "PreToolUse"})
+    with open(os.path.join(lab.out, "requests.jsonl"), encoding="utf-8") as file:
+        found["gate"] = sorted(set(re.findall(r"[A-Z]+_DISABLED_IN_PLAN", file.read())))
+    codex_lab.goodbye(lab, pane)
+    return found
+
+
+CODEX = {"codex_gate": (codex_gate, {"made in first": False, "made in plan": False, "made in agent": True, "tools": ["Bash", "apply_patch"],
+         "gate": ["EDIT_DISABLED_IN_PLAN"]})}
+
+
 # -- what is seen in the end --------------------------------------------------------------------------
 
 
@@ -385,7 +565,7 @@ def seen(lab):
     texts = transcript(lab)
     wanted = lab.spec["expected"].get("told")
     found = {
-        "status": newest.get("status"), "by": newest.get("decided_by"), "permission": newest.get("permission_mode"),
+        "status": newest.get("status"), "by": newest.get("decided_by"), "permission": newest.get("permission_mode"), "note": newest.get("note"),
         "execution": (newest.get("execution") or {}).get("state"), "session": record.get("mode"),
         "agent": modes[-1] if modes else None,
         "transcript": [line["permissionMode"] for line in texts if line.get("permissionMode")][-1:],
@@ -466,7 +646,7 @@ def replay(lab):
             if hook["payload"].get("tool_name") == "ExitPlanMode" and "tool_response" in hook["payload"]:
                 payload["tool_response"] = hook["payload"]["tool_response"]
             lines.append((hook["t_ms"], {"payload": payload}))
-    changing = {"approve", "reject", "abort"}
+    changing = {"approve", "reject", "abort", "configure"}
     for act in read_lines(os.path.join(lab.out, "actions.jsonl")):
         if act["did"] == "second shell" and changing & set(act["args"]):
             lines.append((act["t_ms"], {"run": act["args"], "status": act["status"]}))

@@ -81,7 +81,7 @@ pub fn verify(work: &mut ring_session::work::Work, execution: &str) -> Result<Op
 /// Those of ring-plan(1), STATES.
 pub fn claim(args: Claim, context: &mut Context<'_>) -> Result<(), Refusal> {
     let owner = match args.owner_pid {
-        None => Stamp::nobody(),
+        None => context.store.here().stamp.clone(),
         Some(pid) => Stamp::of(pid)
             .filter(|_| pid != 0)
             .ok_or_else(|| bad(format!("--owner-pid {pid}: no such process")))?,

@@ -103,13 +103,14 @@ pub fn history(args: &History, context: &mut Context<'_>) -> Result<(), Refusal>
 pub fn expire(context: &mut Context<'_>) -> Result<(), Refusal> {
     let (mut closed, mut failed) = (Vec::new(), None);
     for id in context.store.ids()? {
-        let Ok(stored) = context.store.stored(&id) else {
+        let (Ok(stored), Ok(seen)) = (context.store.stored(&id), context.store.see(&id)) else {
             continue;
         };
-        let overdue = stored.proposal.filter(|p| {
-            p.status == ProposalStatus::Pending && p.expires_ms.is_some_and(|e| context.store.here().now >= e)
-        });
-        let Some(open) = overdue else { continue };
+        // also what died: a reader shows it as interrupted
+        let changed = stored.proposal != seen.record.proposal;
+        let Some(open) = stored.proposal.filter(|_| changed) else {
+            continue;
+        };
         let record = match context.store.update(&id, |_, _| Ok(())) {
             Ok((_, record)) => record,
             Err(refusal) => {

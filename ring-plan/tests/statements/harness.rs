@@ -1,5 +1,7 @@
 //! Homes for these tests: an empty place with a project, a scrubbed environment, and the programs as users run them.
 
+#![allow(dead_code, reason = "each test program uses its own part")]
+
 use ring_session::Code;
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -61,6 +63,11 @@ impl Home {
         fs::create_dir_all(home.path("proc/self/ns")).unwrap();
         std::os::unix::fs::symlink("pid:[4026531836]", home.path("proc/self/ns/pid")).unwrap();
         home
+    }
+
+    /// Whether it has a process table of its own.
+    pub fn has_processes(&self) -> bool {
+        self.table
     }
 
     /// The machine starts (again).
@@ -257,6 +264,14 @@ impl Home {
     pub fn record(&self, session: &str) -> Value {
         let path = self.path("state/sessions").join(session).join("session.json");
         serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    }
+
+    /// Changes the stored record, as a hand or another program would.
+    pub fn edit(&self, session: &str, change: impl FnOnce(&mut Value)) {
+        let mut record = self.record(session);
+        change(&mut record);
+        let path = self.path("state/sessions").join(session).join("session.json");
+        fs::write(path, record.to_string()).unwrap();
     }
 
     /// The file of a row.

@@ -178,6 +178,40 @@ fn p62_an_approval_in_the_agent_is_recorded_with_whether_its_prompt_was_seen() {
 }
 
 #[test]
+fn p62_a_plan_that_was_edited_in_the_agents_prompt_says_so() {
+    let (home, p) = proposed();
+    home.silent("PermissionRequest", "plan", exit_plan("toolu_1"));
+    let edited = json!({"tool_name": "ExitPlanMode", "tool_use_id": "toolu_1", "tool_input": {"plan": "# Less"},
+        "tool_response": {"plan": "# Less", "planWasEdited": true}});
+    home.silent("PostToolUse", "default", edited);
+    let row = home.show(&p);
+    assert_eq!((&row["status"], &row["markdown"]), (&json!("approved"), &json!(TEXT)));
+    assert!(row["note"].as_str().unwrap().starts_with("Edited in"), "{row}");
+
+    let (home, p) = proposed();
+    home.silent("PostToolUse", "default", answered());
+    assert!(home.show(&p)["note"].is_null());
+}
+
+#[test]
+fn p22_a_text_that_was_rejected_may_be_proposed_again_by_a_new_call() {
+    let (home, p) = proposed();
+    let waiter = home.waiter("toolu_1", "30s");
+    home.says(&["ring-plan", "reject", &p]);
+    answer(waiter);
+    // a late prompt of the closed row, which names no call
+    let prompt = json!({"tool_name": "ExitPlanMode", "tool_input": {"plan": TEXT}});
+    home.silent("PermissionRequest", "plan", prompt.clone());
+    home.silent("PreToolUse", "plan", exit_plan("toolu_1"));
+    assert!(home.json(&["ring-plan", "pending"], "").as_array().unwrap().is_empty());
+    home.silent("PreToolUse", "plan", exit_plan("toolu_2"));
+    home.silent("PermissionRequest", "plan", prompt);
+    let pending = home.json(&["ring-plan", "pending"], "");
+    assert_eq!((ids(&pending).len(), &pending[0]["call_id"]), (1, &json!("toolu_2")));
+    assert_eq!(files(&home), 2);
+}
+
+#[test]
 fn p62_whatever_else_the_agent_does_next_interrupts() {
     for (name, members) in [
         ("UserPromptSubmit", json!({"prompt": "no"})),
@@ -236,8 +270,8 @@ fn p63_the_gate_denies_with_its_code_and_never_allows() {
 fn p63_what_an_agent_plans_with_is_left_to_its_own_plan_mode_and_to_no_persons() {
     let home = planning();
     let call = |tool: &str| json!({"tool_name": tool, "tool_use_id": "t", "tool_input": {}});
-    let tools = ["Agent", "Task", "TaskCreate", "TodoWrite", "ToolSearch", "WebFetch"];
-    for tool in tools {
+    let tools = ["Agent", "Task", "TaskCreate", "TodoWrite", "WebFetch"];
+    for tool in tools.into_iter().chain(["ToolSearch"]) {
         home.silent("PreToolUse", "plan", call(tool));
     }
     home.silent("Stop", "plan", json!({}));
@@ -249,6 +283,12 @@ fn p63_what_an_agent_plans_with_is_left_to_its_own_plan_mode_and_to_no_persons()
         let out = home.event("PreToolUse", "default", call(tool));
         assert!(text(&out.stdout).contains("TOOL_DISABLED_IN_PLAN"), "{tool}");
     }
+    // the way into its own plan mode is free, without which it refuses ExitPlanMode
+    for tool in ["ToolSearch", "EnterPlanMode"] {
+        home.silent("PreToolUse", "default", call(tool));
+    }
+    home.silent("PostToolUse", "plan", call("EnterPlanMode"));
+    assert_eq!(home.record(ID)["mode_by"], "user");
 }
 
 #[test]

@@ -189,6 +189,10 @@ fn told(answers: &[Value], end: &Value) {
             notes.push(str_of(&answer["additionalContext"]));
             continue;
         }
+        // in plan mode by a person's word a command is asked about
+        if answer["permissionDecision"] == "ask" {
+            continue;
+        }
         assert_eq!(answer["permissionDecision"], "deny", "{answer}");
         let reason = str_of(&answer["permissionDecisionReason"]);
         codes.push(json!(reason.split(':').next().unwrap()));
@@ -196,7 +200,7 @@ fn told(answers: &[Value], end: &Value) {
     codes.dedup();
     assert_eq!(&json!(codes), &end["gate"]);
     let rows = end["rows"].as_array().unwrap().iter();
-    let noted = rows.filter(|r| r["status"] == "approved" && r["note"].is_string());
+    let noted = rows.filter(|r| r["status"] == "approved" && r["decided_by"] == "cli" && r["note"].is_string());
     let noted: Vec<String> = noted
         .map(|r| format!("Approved with a note: {}", str_of(&r["note"])))
         .collect();
