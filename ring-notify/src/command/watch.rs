@@ -28,7 +28,7 @@ pub struct Args {
 /// Runs it.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT`, `SCHEMA_NEWER`, `IO`.
+/// `INVALID_ARGUMENT`, `SCHEMA_NEWER`; `IO` of its own output.
 pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
     if !INTERVAL.contains(&args.interval) {
         return Err(Refusal::new(Code::InvalidArgument, "--interval is from 1s to 1h"));
@@ -38,6 +38,7 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
     // lines are hints: without them it looks at each interval all the same
     // the settings themselves were complained of when this program began
     let mut told: Vec<String> = context.place.settings().1.iter().map(ToString::to_string).collect();
+    let mut trouble = String::new();
     let mut follower = Follower::from_now(context.store.state()).ok();
     loop {
         // settings may change while it runs; what is wrong with them is told once
@@ -54,22 +55,29 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
             rules: &rules,
             first: "",
         };
+        // lines up to here are of changes that this pass sees; a later one wakes it again. Its own lines wake nobody
+        news(&mut follower);
         let looked = Instant::now();
         let mut next = interval;
         match pass.run(false) {
             Ok(report) => {
+                trouble.clear();
                 print(&report, context)?;
                 // no other run stays for the end of a window whose first item this one has held
                 let left = report.window_ends_ms.map(|end| end.saturating_sub(time::now_ms()));
                 let left = left.and_then(|ms| u64::try_from(ms).ok()).map(Duration::from_millis);
                 next = left.map_or(interval, |l| interval.min(looked.elapsed() + l));
             }
-            // somebody else holds the lock: later
-            Err(refusal) if refusal.code == Code::LockTimeout => warn(refusal),
+            // somebody else holds the lock, or the disk is full: later; said once as long as it lasts
+            Err(refusal) if matches!(refusal.code, Code::LockTimeout | Code::Io) => {
+                let now = refusal.to_string();
+                if trouble != now {
+                    warn(&now);
+                }
+                trouble = now;
+            }
             Err(refusal) => return Err(refusal),
         }
-        // what this pass itself has told wakes nobody
-        news(&mut follower);
         loop {
             if signals.take().is_some() {
                 return Ok(());

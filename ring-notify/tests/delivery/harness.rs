@@ -463,6 +463,11 @@ impl Home {
         text.lines().map(parse).filter(|e| e["kind"] == kind).collect()
     }
 
+    /// Waits until so many deliveries have been told of: the runs that others have started are done then.
+    pub fn told(&self, count: usize) {
+        eventually("the rings", || self.events("notify_sent").len() >= count);
+    }
+
     /// Every file below the home with its bytes.
     pub fn snapshot(&self) -> Vec<(PathBuf, Vec<u8>)> {
         tree(self.dir.path())

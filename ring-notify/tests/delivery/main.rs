@@ -16,3 +16,4 @@ mod place;
 mod quiet;
 mod rings;
 mod sources;
+mod started;

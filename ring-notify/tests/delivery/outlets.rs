@@ -449,3 +449,30 @@ fn n42_flat_names_alone_work_like_the_keys_of_tables() {
     home.asks("s2", "git push");
     assert_eq!(count(&home.deliver(), "held"), 1);
 }
+
+#[test]
+fn n24_what_was_answered_is_not_in_a_summary_that_is_tried_again() {
+    let server = Server::start(&[Reply::Status(503, "")]);
+    let home = Home::bare();
+    home.config(&format!("[notify]\nrepeat_max = 0\n{}", server.webhook("probe", "")));
+    for session in ["s1", "s2", "s3", "s4"] {
+        home.asks(session, "git push");
+    }
+    home.deliver();
+    home.answered("s2");
+    home.after(10 * SECOND).deliver();
+    home.after(MINUTE).deliver();
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2);
+    let sessions = |n: usize| -> Vec<String> {
+        let body = parse(&requests[n].body);
+        body["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|i| str_of(&i["session"]))
+            .collect()
+    };
+    assert_eq!(sessions(0).len(), 4);
+    assert_eq!(sessions(1), ["s1", "s3", "s4"].map(|s| format!("claude-code:{s}")));
+}
