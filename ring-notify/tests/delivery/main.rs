@@ -17,3 +17,4 @@ mod quiet;
 mod rings;
 mod sources;
 mod started;
+mod storm;

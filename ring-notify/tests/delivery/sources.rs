@@ -153,6 +153,35 @@ fn n37_a_record_that_cannot_be_read_keeps_its_items_and_hides_no_other() {
 }
 
 #[test]
+fn n37_a_folder_of_records_that_cannot_be_listed_closes_nothing() {
+    let home = Home::new();
+    let s = home.session("Ask");
+    home.request(&s, "c1", &[]);
+    home.turn("Build", MINUTE, &["error"]);
+    home.says(&["ring-notify", "quiet", "on"]);
+    assert_eq!(count(&home.deliver(), "held"), 2);
+    home.says(&["ring-notify", "quiet", "1s"]);
+    let (sessions, away) = (home.path("state/sessions"), home.path("away"));
+    rename_directory(&sessions, &away).unwrap();
+    fs::write(&sessions, "no folder").unwrap();
+    home.asks("s1", "git push");
+    let out = home.after(2 * SECOND).run(&["ring-notify", "deliver"], "");
+    assert_eq!(out.status.code(), Some(0));
+    assert!(
+        text(&out.stderr).contains(&*sessions.to_string_lossy()),
+        "{}",
+        text(&out.stderr)
+    );
+    assert_eq!(home.titles(), ["s1: needs permission"]);
+    assert_eq!(home.item("task.failed")["why"], "");
+    fs::remove_file(&sessions).unwrap();
+    rename_directory(&away, &sessions).unwrap();
+    home.after(3 * SECOND).deliver();
+    let summary = home.taken().remove(0);
+    assert_eq!(summary["title"], "1 needs you, 1 failed");
+}
+
+#[test]
 fn n38_nothing_repeats_of_an_agent_that_was_killed_while_it_waited() {
     let home = Home::new();
     home.with_table().agent("claude");
