@@ -4,6 +4,7 @@ use ring_session::id::{Meant, meant};
 use ring_session::members::Object;
 use ring_session::record::{Proposal, Record};
 use ring_session::store::{Files, Seen, ambiguous};
+use ring_session::work::Work;
 use ring_session::{Code, Refusal, Store, history, text};
 
 /// A proposal with the session it belongs to, as readers see it.
@@ -23,6 +24,23 @@ pub fn past(files: &Files, record: &Record) -> Result<Vec<Proposal>, Refusal> {
     let path = files.history();
     let all = history::beginning_with(&path, "proposal", record, "").map_err(|e| Refusal::io("read", &path, &e))?;
     Ok(all.into_iter().filter_map(|(_, object)| parse(object)).collect())
+}
+
+/// Proposals that are closed and not stored as closed yet.
+fn unstored(store: &Store, id: &str) -> Vec<Proposal> {
+    let Ok(record) = store.stored(id) else {
+        return Vec::new();
+    };
+    let mut work = Work::new(record, store.here().clone());
+    work.refresh();
+    let lines = work
+        .history
+        .iter()
+        .filter_map(|l| serde_json::from_str::<Object>(l).ok());
+    lines
+        .filter(|o| o.get::<String>("type").as_deref() == Some("proposal"))
+        .filter_map(parse)
+        .collect()
 }
 
 fn parse(mut object: Object) -> Option<Proposal> {
@@ -49,10 +67,12 @@ pub fn all(store: &Store) -> Result<(Vec<Found>, Vec<Refusal>), Refusal> {
                 continue;
             }
         };
-        // a view may close a proposal that is not stored as closed yet
-        let stored = store.stored(&seen.record.id).ok().and_then(|r| r.proposal);
-        let closed = stored.filter(|p| seen.record.proposal.as_ref().is_none_or(|q| q.id != p.id));
-        let closed = closed.map(|p| crate::shown::effective(&seen, store.here(), p));
+        // what is dead or overdue is shown as the next writer stores it
+        let closed = if seen.recovered {
+            unstored(store, &id)
+        } else {
+            Vec::new()
+        };
         // an unreadable history hides what is in it, and nothing else
         let past = past(&store.files(&seen.record.id), &seen.record).unwrap_or_else(|e| {
             broken.push(e);
