@@ -26,13 +26,8 @@ pub fn past(files: &Files, record: &Record) -> Result<Vec<Proposal>, Refusal> {
     Ok(all.into_iter().filter_map(|(_, object)| parse(object)).collect())
 }
 
-/// Proposals that are closed and not stored as closed yet.
-fn unstored(store: &Store, id: &str) -> Vec<Proposal> {
-    let Ok(record) = store.stored(id) else {
-        return Vec::new();
-    };
-    let mut work = Work::new(record, store.here().clone());
-    work.refresh();
+/// What a command under way has closed and not stored yet, be it overdue or dead.
+fn fresh(work: &Work) -> Vec<Proposal> {
     let lines = work
         .history
         .iter()
@@ -41,6 +36,26 @@ fn unstored(store: &Store, id: &str) -> Vec<Proposal> {
         .filter(|o| o.get::<String>("type").as_deref() == Some("proposal"))
         .filter_map(parse)
         .collect()
+}
+
+/// The closed proposals of a session in the hands of a command: also those that it is about to store as closed.
+///
+/// # Errors
+/// `IO`.
+pub fn closed(work: &Work, files: &Files) -> Result<Vec<Proposal>, Refusal> {
+    let mut all = fresh(work);
+    all.extend(past(files, &work.record)?);
+    Ok(all)
+}
+
+/// A session as readers see it, and the proposals that it has closed only in their eyes: shown as the next writer stores
+/// them. Both from one look at the record, between two of which somebody may decide.
+fn look(store: &Store, id: &str) -> Result<(Seen, Vec<Proposal>), Refusal> {
+    let mut work = Work::new(store.stored(id)?, store.here().clone());
+    let recovered = work.refresh();
+    let closed = fresh(&work);
+    let record = work.record;
+    Ok((Seen { record, recovered }, closed))
 }
 
 fn parse(mut object: Object) -> Option<Proposal> {
@@ -58,20 +73,14 @@ fn parse(mut object: Object) -> Option<Proposal> {
 pub fn all(store: &Store) -> Result<(Vec<Found>, Vec<Refusal>), Refusal> {
     let (mut found, mut broken) = (Vec::new(), Vec::new());
     for id in store.ids()? {
-        let seen = match store.see(&id) {
-            Ok(seen) => seen,
+        let (seen, closed) = match look(store, &id) {
+            Ok(found) => found,
             // deleted between the listing and the look
             Err(e) if e.code == Code::SessionNotFound && !store.files(&id).dir.exists() => continue,
             Err(e) => {
                 broken.push(e);
                 continue;
             }
-        };
-        // what is dead or overdue is shown as the next writer stores it
-        let closed = if seen.recovered {
-            unstored(store, &id)
-        } else {
-            Vec::new()
         };
         // an unreadable history hides what is in it, and nothing else
         let past = past(&store.files(&seen.record.id), &seen.record).unwrap_or_else(|e| {

@@ -98,3 +98,46 @@ fn p25_p33_an_abort_ends_also_what_was_approved_while_the_turn_ran() {
         assert_eq!(fs::read(home.artifact(&home.show(&p))).unwrap(), TEXT.as_bytes());
     }
 }
+
+#[test]
+fn p12_a_repeated_call_is_the_stored_row_also_where_the_repeat_is_what_closes_it() {
+    for kind in KINDS {
+        for end in ["deadline", "restart"] {
+            let home = Home::with_processes();
+            let s = home.session(kind);
+            let first = home.submit(&s, kind, "c1");
+            match end {
+                "deadline" => drop(home.after(HALF_HOUR)),
+                _ => home.boot("11111111"),
+            }
+            let again = home.submit(&s, kind, "c1");
+            assert_eq!((&again["id"], &again["path"]), (&first["id"], &first["path"]));
+            let status = if end == "deadline" { "expired" } else { "interrupted" };
+            assert_eq!((&again["status"], &again["stop_turn"]), (&json!(status), &json!(false)));
+            assert!(again["type"].is_null() && again["schema"].is_null(), "{again}");
+            assert!(home.record(&s.id)["proposal"].is_null());
+            let files = fs::read_dir(home.artifact(&first).parent().unwrap()).unwrap();
+            assert_eq!(files.count(), 1);
+        }
+    }
+}
+
+#[test]
+fn p69_a_prompt_of_a_proposal_whose_time_is_over_makes_no_other() {
+    let home = Home::new();
+    home.silent("UserPromptSubmit", "plan", json!({"prompt": "plan it"}));
+    home.silent("PreToolUse", "plan", crate::harness::exit_plan("toolu_1"));
+    home.after(HALF_HOUR);
+    let payload = home.payload("PermissionRequest", "plan", crate::harness::exit_plan("toolu_1"));
+    let out = home.run(
+        &["ring-plan", "hook", "--agent", "claude-code", "--wait", "30s"],
+        payload,
+    );
+    assert_eq!((out.status.code(), out.stdout.len()), (Some(0), 0));
+    assert_eq!(home.json(&["ring-plan", "pending"], ""), json!([]));
+    let past = home.json(&["ring-plan", "history"], "");
+    assert_eq!(
+        (past.as_array().map(Vec::len), &past[0]["status"]),
+        (Some(1), &json!("expired"))
+    );
+}
