@@ -23,6 +23,8 @@ pub fn criteria(markdown: &str) -> Vec<Criterion> {
     let mut section: Option<usize> = None;
     let mut fence: Option<(char, usize)> = None;
     let mut item: Option<usize> = None;
+    // a line of plain text, which a line below may make a heading; and whether a blank one was before
+    let (mut plain, mut blank): (Option<&str>, bool) = (None, true);
     for line in markdown.lines() {
         let indent = indent(line);
         let text = line.trim();
@@ -38,10 +40,13 @@ pub fn criteria(markdown: &str) -> Vec<Criterion> {
         let opens = |c: char| marks(c) >= 3 && (c == '~' || !text.trim_start_matches(c).contains(c));
         if let Some(mark) = ['`', '~'].into_iter().find(|c| opens(*c)) {
             fence = Some((mark, marks(mark)));
+            (plain, blank) = (None, false);
             continue;
         }
+        let above = plain.take();
+        let was_blank = std::mem::replace(&mut blank, text.is_empty());
         if indent < 4
-            && let Some((level, title)) = heading(text)
+            && let Some((level, title)) = heading(text).or_else(|| underlined(above?, text))
         {
             match section {
                 Some(own) if level <= own => section = is_ours(title).then_some(level),
@@ -51,6 +56,8 @@ pub fn criteria(markdown: &str) -> Vec<Criterion> {
             item = None;
             continue;
         }
+        // behind an item without a blank line it goes on with the item
+        plain = (bullet(text).is_none() && (item.is_none() || was_blank)).then_some(text);
         if section.is_none() {
             continue;
         }
@@ -100,6 +107,13 @@ fn heading(text: &str) -> Option<(usize, &str)> {
     let rest = text.get(level..)?;
     let is_one = (1..=6).contains(&level) && (rest.is_empty() || rest.starts_with([' ', '\t']));
     is_one.then(|| (level, rest.trim().trim_end_matches('#').trim()))
+}
+
+/// A heading that is made by the line below it.
+fn underlined<'a>(above: &'a str, text: &str) -> Option<(usize, &'a str)> {
+    let made_of = |mark: char| !text.is_empty() && text.chars().all(|c| c == mark);
+    let level = if made_of('=') { 1 } else { made_of('-').then_some(2)? };
+    (!above.is_empty()).then_some((level, above))
 }
 
 /// Case, numbering, emphasis and a colon do not count.
@@ -153,6 +167,16 @@ mod tests {
         let text = "- before\n### Acceptance criteria\n- a\n  - nested\n    - deeper\n```\n- code\n```\n#### a sub heading\n- b\n### Next\n- c\n";
         assert_eq!(texts(text), ["a", "b"]);
         assert_eq!(texts("no heading\n- a\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn p40_a_heading_may_be_underlined_and_a_line_across_is_none() {
+        let text = "Acceptance criteria\n===================\n- a\n---\n\n- b\n\nBoundaries\n==========\n- c\n";
+        assert_eq!(texts(text), ["a", "b"]);
+        let text = "Acceptance criteria:\n---\n- a\n## deeper\n- b\n\nBoundaries\n---\n- c\n";
+        assert_eq!(texts(text), ["a"], "of the same level");
+        let text = "# Acceptance criteria\n- a\ngoes on\n---\n- b\n\nWords\n---\n- c\n";
+        assert_eq!(texts(text), ["a", "b", "c"]);
     }
 
     #[test]

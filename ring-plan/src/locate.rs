@@ -4,6 +4,7 @@ use ring_session::id::{Meant, meant};
 use ring_session::members::Object;
 use ring_session::record::{Proposal, Record};
 use ring_session::store::{Files, Seen, ambiguous};
+use ring_session::work::Work;
 use ring_session::{Code, Refusal, Store, history, text};
 
 /// A proposal with the session it belongs to, as readers see it.
@@ -25,6 +26,38 @@ pub fn past(files: &Files, record: &Record) -> Result<Vec<Proposal>, Refusal> {
     Ok(all.into_iter().filter_map(|(_, object)| parse(object)).collect())
 }
 
+/// What a command under way has closed and not stored yet, be it overdue or dead.
+fn fresh(work: &Work) -> Vec<Proposal> {
+    let lines = work
+        .history
+        .iter()
+        .filter_map(|l| serde_json::from_str::<Object>(l).ok());
+    lines
+        .filter(|o| o.get::<String>("type").as_deref() == Some("proposal"))
+        .filter_map(parse)
+        .collect()
+}
+
+/// The closed proposals of a session in the hands of a command: also those that it is about to store as closed.
+///
+/// # Errors
+/// `IO`.
+pub fn closed(work: &Work, files: &Files) -> Result<Vec<Proposal>, Refusal> {
+    let mut all = fresh(work);
+    all.extend(past(files, &work.record)?);
+    Ok(all)
+}
+
+/// A session as readers see it, and the proposals that it has closed only in their eyes: shown as the next writer stores
+/// them. Both from one look at the record, between two of which somebody may decide.
+fn look(store: &Store, id: &str) -> Result<(Seen, Vec<Proposal>), Refusal> {
+    let mut work = Work::new(store.stored(id)?, store.here().clone());
+    let recovered = work.refresh();
+    let closed = fresh(&work);
+    let record = work.record;
+    Ok((Seen { record, recovered }, closed))
+}
+
 fn parse(mut object: Object) -> Option<Proposal> {
     object.remove("type");
     object.remove("schema");
@@ -40,8 +73,8 @@ fn parse(mut object: Object) -> Option<Proposal> {
 pub fn all(store: &Store) -> Result<(Vec<Found>, Vec<Refusal>), Refusal> {
     let (mut found, mut broken) = (Vec::new(), Vec::new());
     for id in store.ids()? {
-        let seen = match store.see(&id) {
-            Ok(seen) => seen,
+        let (seen, closed) = match look(store, &id) {
+            Ok(found) => found,
             // deleted between the listing and the look
             Err(e) if e.code == Code::SessionNotFound && !store.files(&id).dir.exists() => continue,
             Err(e) => {
@@ -49,10 +82,6 @@ pub fn all(store: &Store) -> Result<(Vec<Found>, Vec<Refusal>), Refusal> {
                 continue;
             }
         };
-        // a view may close a proposal that is not stored as closed yet
-        let stored = store.stored(&seen.record.id).ok().and_then(|r| r.proposal);
-        let closed = stored.filter(|p| seen.record.proposal.as_ref().is_none_or(|q| q.id != p.id));
-        let closed = closed.map(|p| crate::shown::effective(&seen, store.here(), p));
         // an unreadable history hides what is in it, and nothing else
         let past = past(&store.files(&seen.record.id), &seen.record).unwrap_or_else(|e| {
             broken.push(e);

@@ -145,20 +145,10 @@ fn check_waiter(work: &Work, proposal: &Proposal) -> Result<(), Refusal> {
 fn current(work: &Work, found: &Proposal, files: &ring_session::store::Files) -> Result<Proposal, Refusal> {
     match work.record.proposal.as_ref().filter(|p| p.id == found.id) {
         Some(own) => Ok(own.clone()),
-        None => {
-            let fresh = work
-                .history
-                .iter()
-                .filter_map(|l| serde_json::from_str::<Proposal>(l).ok())
-                .find(|p| p.id == found.id);
-            match fresh {
-                Some(fresh) => Ok(fresh),
-                None => locate::past(files, &work.record)?
-                    .into_iter()
-                    .find(|p| p.id == found.id)
-                    .ok_or_else(|| locate::plan_not_found(&found.id)),
-            }
-        }
+        None => locate::closed(work, files)?
+            .into_iter()
+            .find(|p| p.id == found.id)
+            .ok_or_else(|| locate::plan_not_found(&found.id)),
     }
 }
 

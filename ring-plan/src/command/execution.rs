@@ -172,13 +172,8 @@ pub fn finish(args: Finish, context: &mut Context<'_>) -> Result<(), Refusal> {
         let active = work.active_execution().is_some_and(|e| e.id == execution);
         if !active {
             let path = files.history();
-            let past = locate::past(files, &work.record)?;
-            let fresh = work
-                .history
-                .iter()
-                .filter_map(|l| serde_json::from_str::<Proposal>(l).ok());
-            let known = fresh
-                .chain(past)
+            let known = locate::closed(work, files)?
+                .into_iter()
                 .find(|p| p.execution.as_ref().is_some_and(|e| e.id == execution));
             let known = known.ok_or_else(|| Refusal::io("read", &path, &std::io::ErrorKind::NotFound.into()))?;
             let state = known.execution.as_ref().map(|e| e.state);

@@ -183,7 +183,7 @@ fn take(
 fn store_event(store: &Store, id: &str, event: &Event, rules: &Rules, waits: bool) -> Result<Outcome, Refusal> {
     let mut written = None;
     let result = store.update(id, |work, files| {
-        let past = locate::past(files, &work.record)?;
+        let past = locate::closed(work, files)?;
         let outcome = hook::apply(work, &past, event, rules)?;
         written.clone_from(&outcome.written);
         if let (Some(wanted), true) = (&outcome.wait_for, waits)

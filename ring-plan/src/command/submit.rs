@@ -208,9 +208,7 @@ fn same_call(work: &Work, files: &Files, call: &str) -> Result<Option<Proposal>,
     if let Some(own) = work.record.proposal.as_ref().filter(|p| p.call_id == call) {
         return Ok(Some(own.clone()));
     }
-    Ok(locate::past(files, &work.record)?
-        .into_iter()
-        .find(|p| p.call_id == call))
+    Ok(locate::closed(work, files)?.into_iter().find(|p| p.call_id == call))
 }
 
 fn repeated(known: Proposal, new: &Submission) -> Result<Proposal, Refusal> {

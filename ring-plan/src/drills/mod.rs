@@ -1,6 +1,7 @@
 //! The commands themselves, without processes: many rounds of races, and random sequences beside a model.
 
 mod model;
+mod parsers;
 mod races;
 
 use crate::cli::Context;

@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test moves things away as a person would")]
 
 mod deciding;
+mod ending;
 mod executing;
 mod guarding;
 mod harness;

@@ -3,7 +3,7 @@
 //! open is interrupted: nothing is replayed, and nothing is granted.
 
 use crate::harness::{Home, str_of, text, tree};
-use crate::scene::{Scene, deciding, executing, hooked, no_litter, proposing, rows};
+use crate::scene::{Scene, deciding, executing, hooked, no_litter, proposing, rows, sound};
 use crate::trace::{self, Point};
 use std::collections::HashSet;
 use std::os::unix::process::ExitStatusExt;
@@ -122,8 +122,8 @@ fn restart(scene: &Scene, what: &str) {
         record["turn"].is_null() && record["proposal"].is_null(),
         "{what}: {record}"
     );
-    scene.find(what);
     let rows = rows(home);
+    sound(home, &rows, what);
     assert_eq!(decided(&rows), before, "{what}: nothing is granted by a restart");
     assert_eq!(tree(&home.project()), files, "{what}");
     for row in rows {

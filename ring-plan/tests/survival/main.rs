@@ -17,4 +17,5 @@ mod crash;
 mod faults;
 mod order;
 mod place;
+mod races;
 mod scene;

@@ -149,7 +149,7 @@ pub fn rows(home: &Home) -> Vec<Value> {
 }
 
 /// Each open row has its file, each is there once, and an execution comes from an approval and from nothing else.
-fn sound(home: &Home, rows: &[Value], what: &str) {
+pub fn sound(home: &Home, rows: &[Value], what: &str) {
     let once: HashSet<String> = rows.iter().map(|r| str_of(&r["id"])).collect();
     assert_eq!(once.len(), rows.len(), "{what}: a row is there twice");
     for row in rows {
