@@ -252,12 +252,11 @@ pub fn read(state: &StateDir) -> Result<Stored, Refusal> {
         Err(e) if matches!(e.kind(), ErrorKind::NotFound) => return Ok(Stored::default()),
         Err(e) => return Err(Refusal::io("read", &path, &e)),
     };
-    #[derive(Deserialize)]
-    struct Schema {
-        schema: u64,
-    }
-    let newer = serde_json::from_slice::<Schema>(&bytes).is_ok_and(|s| s.schema > SCHEMA);
-    if newer {
+    let (schema, read) = match serde_json::from_slice::<Ledger>(&bytes) {
+        Ok(ledger) => (ledger.schema, Ok(ledger)),
+        Err(e) => (schema_of(&bytes), Err(e)),
+    };
+    if schema > SCHEMA {
         return Err(Refusal::new(
             Code::SchemaNewer,
             format!(
@@ -267,13 +266,22 @@ pub fn read(state: &StateDir) -> Result<Stored, Refusal> {
         )
         .with("path", path.to_string_lossy().into_owned()));
     }
-    Ok(match serde_json::from_slice::<Ledger>(&bytes) {
+    Ok(match read {
         Ok(ledger) => Stored { ledger, broken: None },
         Err(e) => Stored {
             ledger: Ledger::default(),
             broken: Some(e.to_string()),
         },
     })
+}
+
+/// The schema of a ledger that this program cannot read; 0, if it is none at all.
+fn schema_of(bytes: &[u8]) -> u64 {
+    #[derive(Deserialize)]
+    struct Schema {
+        schema: u64,
+    }
+    serde_json::from_slice::<Schema>(bytes).map_or(0, |s| s.schema)
 }
 
 /// The ledger for a writer, under the lock: one that cannot be read is set aside, which is told, and begun anew.

@@ -148,16 +148,19 @@ impl Pass<'_> {
         if ring::is_off() {
             return Ok(report);
         }
-        loop {
-            let until = self.once(&mut report)?;
+        let found = loop {
+            let (until, found) = self.once(&mut report)?;
             let Some(until) = until.filter(|_| stays) else {
                 report.window_ends_ms = until;
-                break;
+                break found;
             };
             let left = until.saturating_sub(time::now_ms()).max(0);
             thread::sleep(Duration::from_millis(u64::try_from(left).unwrap_or(0)));
+        };
+        match found {
+            Some(ledger) => report.stand(&ledger),
+            None => report.stand(&ledger::read(self.state())?.ledger),
         }
-        report.stand(&ledger::read(self.state())?.ledger);
         Ok(report)
     }
 
@@ -232,8 +235,8 @@ impl Pass<'_> {
         }
     }
 
-    /// One look and what follows from it; until when this run is to stay.
-    fn once(&self, report: &mut Report) -> Result<Option<Ms>, Refusal> {
+    /// One look and what follows from it; until when this run is to stay, and the ledger, if nothing has changed it.
+    fn once(&self, report: &mut Report) -> Result<(Option<Ms>, Option<Ledger>), Refusal> {
         let state = self.state();
         let store = self.store.at(time::now_ms());
         let read = self.read(&store);
@@ -248,7 +251,7 @@ impl Pass<'_> {
         if is_there {
             let mut ledger = stored.ledger;
             if !self.plan(&mut ledger, &read, &quiet, store.here().now, &looked).changed {
-                return Ok(None);
+                return Ok((None, Some(ledger)));
             }
         } else {
             // asked before the lock is taken
@@ -274,7 +277,7 @@ impl Pass<'_> {
         for told in self.send(&plan, &store) {
             report.add(&told);
         }
-        Ok(plan.decision.stay_until_ms)
+        Ok((plan.decision.stay_until_ms, None))
     }
 
     /// Reads again, decides, and stores the claims, under the lock.
