@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(dead_code, reason = "the tracing is shared, and each program uses its own part")]
 
+mod agents;
 mod harness;
 mod server;
 #[path = "../../../ring-session/tests/survival/trace.rs"]
@@ -10,7 +11,11 @@ mod trace;
 
 mod commands;
 mod crash;
+mod debounce;
+mod detach;
+mod ledger;
 mod looking;
+mod messages;
 mod outlets;
 mod place;
 mod quiet;
@@ -18,3 +23,5 @@ mod rings;
 mod sources;
 mod started;
 mod storm;
+mod watch;
+mod work;
