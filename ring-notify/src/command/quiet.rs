@@ -1,10 +1,11 @@
 //! `quiet`: shows or sets manual quiet.
 
-use crate::cli::{Context, warn};
+use crate::cli::warn;
 use crate::command::deliver::{come_back, rules};
 use crate::ledger;
 use crate::pass::{Pass, held, local};
 use crate::quiet::{self, Quiet, SPANS};
+use ring_session::context::Context;
 use ring_session::events::{self, Line};
 use ring_session::lock;
 use ring_session::time::{Ms, parse_span};
