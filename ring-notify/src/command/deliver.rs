@@ -2,7 +2,8 @@
 
 use crate::TOOL;
 use crate::cli::warn;
-use crate::pass::{Delivery, Pass, Report};
+use crate::pass::Pass;
+use crate::report::{Delivery, Report};
 use crate::{config, outlet};
 use ring_session::command_line::{self, Place};
 use ring_session::context::Context;

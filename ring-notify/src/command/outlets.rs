@@ -2,8 +2,8 @@
 
 use crate::command::deliver::rules;
 use crate::ledger::{self, State};
+use crate::moment::local;
 use crate::outlet::Outlet;
-use crate::pass::local;
 use crate::send;
 use jiff::tz::TimeZone;
 use ring_session::context::Context;

@@ -3,7 +3,8 @@
 use crate::cli::warn;
 use crate::command::deliver::lines;
 use crate::config;
-use crate::pass::{Pass, Report};
+use crate::pass::Pass;
+use crate::report::Report;
 use ring_session::command_line;
 use ring_session::context::Context;
 use ring_session::events::Follower;
