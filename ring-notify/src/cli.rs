@@ -3,11 +3,13 @@
 use crate::TOOL;
 use crate::command::{deliver, watch};
 use crate::command::{digest, inbox, outlets, quiet, send, stats, test};
+use crate::look::Look;
 use clap::{Parser, Subcommand, ValueEnum};
 use ring_session::command_line::{self, Color, Place, Shell};
+use ring_session::context::Context;
 use ring_session::output::Output;
 use ring_session::work::Here;
-use ring_session::{Code, Refusal, Settings, Store, exit, time};
+use ring_session::{Code, Refusal, exit, time};
 use std::io::Write;
 
 const EXAMPLES: &str = "\
@@ -92,49 +94,14 @@ enum Command {
     },
 }
 
-/// What every command needs.
-pub struct Context<'a> {
-    /// All sessions, at the time of the call.
-    pub store: Store,
-    /// In force, without the outlets.
-    pub settings: Settings,
-    /// Where files are.
-    pub place: Place,
-    /// Form of the output.
-    pub format: Format,
-    /// Whether it is coloured.
-    pub color: Color,
-    /// Held back until the command has succeeded.
-    pub out: &'a mut dyn Write,
-}
-
-impl Context<'_> {
-    /// The clock of this call.
-    pub fn now(&self) -> time::Ms {
-        self.store.here().now
-    }
-
-    /// Whether the output is for a program.
-    pub fn json(&self) -> bool {
-        matches!(self.format, Format::Json | Format::Jsonl)
-    }
-
-    /// Prints a JSON document, or what `human` says.
-    ///
-    /// # Errors
-    /// Those of the output.
-    pub fn print<T: serde::Serialize>(
-        &mut self,
-        value: &T,
-        human: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-    ) -> Result<(), Refusal> {
-        if self.json() {
-            serde_json::to_writer(&mut *self.out, value).map_err(std::io::Error::from)?;
-            writeln!(self.out)?;
-        } else {
-            human(self.out)?;
+impl Format {
+    /// As the other programs know it; `oneline` is a form of a list for people.
+    fn base(self) -> command_line::Format {
+        match self {
+            Format::Human | Format::Oneline => command_line::Format::Human,
+            Format::Json => command_line::Format::Json,
+            Format::Jsonl => command_line::Format::Jsonl,
         }
-        Ok(())
     }
 }
 
@@ -166,29 +133,21 @@ impl Cli {
         {
             return Ok(deliver::detach(args, &self.place));
         }
-        let (settings, problems) = self.place.settings();
-        for problem in problems {
-            warn(problem);
-        }
-        let mut context = Context {
-            store: Store::new(self.place.state(), Here::real(time::now_ms())),
-            settings,
-            place: self.place,
-            format: self.format,
-            color: self.color,
-            out,
-        };
+        let here = Here::real(time::now_ms());
+        let format = self.format.base();
+        let mut context = Context::open(TOOL, self.place, format, here, out, &mut std::io::stderr());
+        let look = Look::new(&context.settings, self.color);
         let context = &mut context;
         match self.command.unwrap_or(Command::List(inbox::List::default())) {
-            Command::List(args) => inbox::list(&args, context)?,
+            Command::List(args) => inbox::list(&args, self.format == Format::Oneline, &look, context)?,
             Command::Read(args) => inbox::read(&args, context)?,
             Command::Clear(args) => inbox::clear(&args, context)?,
             Command::Deliver(args) => deliver::run(&args, context)?,
             Command::Watch(args) => watch::run(&args, context)?,
             Command::Send(args) => send::run(args, context)?,
             Command::Quiet(args) => quiet::run(&args, context)?,
-            Command::Digest(args) => digest::run(&args, context)?,
-            Command::Stats(args) => stats::run(&args, context)?,
+            Command::Digest(args) => digest::run(&args, &look, context)?,
+            Command::Stats(args) => stats::run(&args, &look, context)?,
             Command::Test(args) => test::run(&args, context)?,
             Command::Outlets => outlets::run(context)?,
             Command::Completions { .. } => {}

@@ -5,31 +5,26 @@
 
 use crate::admit::admit;
 use crate::cli::warn;
-use crate::compose::{Part, Style, compose};
 use crate::due::{Decision, Due, Facts, decide};
 use crate::item::Live;
 use crate::ledger::{self, Ledger, State};
 use crate::looking::looking;
-use crate::outlet::{Outlet, Rules};
+use crate::outlet::Rules;
 use crate::quiet::{self, Quiet};
-use crate::read::{self, Check, Read};
-use crate::send;
-use crate::settle::{Result as Settled, Told, settle};
-use jiff::Timestamp;
+use crate::read::{self, Read};
+use crate::report::{Delivery, Report};
+use crate::sender::Sender;
+use crate::settle::Told;
 use jiff::tz::TimeZone;
 use ring_session::events::{self, Line};
 use ring_session::lock;
 use ring_session::process::Stamp;
 use ring_session::time::{self, Ms};
 use ring_session::{Refusal, Settings, StateDir, Store, id, ring};
-use serde::Serialize;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 use std::time::Duration;
-
-/// A claim that is older is not sent any more, in milliseconds: another run may be about to give it up.
-const FRESH_MS: Ms = 100_000;
 
 /// What a pass needs.
 pub struct Pass<'a> {
@@ -43,90 +38,6 @@ pub struct Pass<'a> {
     pub first: &'a str,
 }
 
-/// One delivery, for people and programs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[allow(
-    missing_docs,
-    reason = "each is the member of the same name, ring-notify(1), DELIVER"
-)]
-pub struct Delivery {
-    pub item: String,
-    pub outlet: String,
-    pub ring: u32,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub error: String,
-}
-
-/// What a pass has done, and what it has left.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
-    /// Sent by this pass (of a dry run: would be).
-    pub sent: Vec<Delivery>,
-    /// Held back now.
-    pub held: Vec<Delivery>,
-    /// To be tried again.
-    pub retry: Vec<Delivery>,
-    /// Refused, or tried often enough, in this pass.
-    pub failed: Vec<Delivery>,
-    /// Of this pass, and nobody can know.
-    pub unconfirmed: Vec<Delivery>,
-    /// No longer open, or nowhere to go, in this pass.
-    pub skipped: Vec<Delivery>,
-    /// Tried in this pass, and to be tried again.
-    #[serde(skip)]
-    pub postponed: Vec<Delivery>,
-    /// It was the first to hold an item for a debounce window, and did not stay: when that ends.
-    #[serde(skip)]
-    pub window_ends_ms: Option<Ms>,
-}
-
-impl Report {
-    /// Whether an outlet has not taken what this pass gave it.
-    pub fn has_failures(&self) -> bool {
-        !(self.postponed.is_empty() && self.failed.is_empty() && self.unconfirmed.is_empty())
-    }
-
-    fn add(&mut self, told: &Told) {
-        let delivery = Delivery {
-            item: told.item.clone(),
-            outlet: told.outlet.clone(),
-            ring: told.ring,
-            error: told.error.clone(),
-        };
-        match told.state {
-            State::Sent => self.sent.push(delivery),
-            State::Failed => self.failed.push(delivery),
-            State::Unconfirmed => self.unconfirmed.push(delivery),
-            State::Skipped => self.skipped.push(delivery),
-            State::Retry => self.postponed.push(delivery),
-            // as they stand in the ledger afterwards
-            State::Held | State::Claimed => {}
-        }
-    }
-
-    /// What the ledger says is held back and to be tried again.
-    fn stand(&mut self, ledger: &Ledger) {
-        for (item, entry) in &ledger.items {
-            for (outlet, to) in &entry.to {
-                let list = match to.state {
-                    State::Held => &mut self.held,
-                    State::Retry => &mut self.retry,
-                    _ => continue,
-                };
-                list.push(Delivery {
-                    item: item.clone(),
-                    outlet: outlet.clone(),
-                    ring: to.ring,
-                    error: match to.hold {
-                        Some(hold) => format!("{hold:?}").to_lowercase(),
-                        None => to.error.clone(),
-                    },
-                });
-            }
-        }
-    }
-}
-
 /// What is to be sent, and what it takes.
 struct Plan {
     decision: Decision,
@@ -135,7 +46,7 @@ struct Plan {
 }
 
 impl Pass<'_> {
-    fn state(&self) -> &StateDir {
+    pub(crate) fn state(&self) -> &StateDir {
         self.store.state()
     }
 
@@ -338,7 +249,7 @@ impl Pass<'_> {
     }
 
     /// Event lines of what was sent, after the ledger says so. A line is a hint: one that is lost is no failure.
-    fn tell(&self, told: &[Told], now: Ms) {
+    pub(crate) fn tell(&self, told: &[Told], now: Ms) {
         let lines: Vec<String> = told.iter().filter_map(|t| line(t, now)).collect();
         if lines.is_empty() {
             return;
@@ -351,7 +262,7 @@ impl Pass<'_> {
 }
 
 /// The process that claims.
-fn me() -> Stamp {
+pub(crate) fn me() -> Stamp {
     let pid = std::process::id();
     Stamp::of(pid).unwrap_or_else(|| Stamp { pid, ..Stamp::nobody() })
 }
@@ -372,131 +283,4 @@ fn line(told: &Told, now: Ms) -> Option<String> {
         line = line.with("error", &told.error);
     }
     Some(line.as_str().to_owned())
-}
-
-/// What sending needs.
-struct Sender<'a> {
-    pass: &'a Pass<'a>,
-    store: &'a Store,
-    open: &'a [Live],
-    names: &'a BTreeMap<String, String>,
-    zone: &'a TimeZone,
-}
-
-impl Sender<'_> {
-    /// The messages of one outlet, each settled before the next goes.
-    fn all(&self, group: &[&Due]) -> Vec<Told> {
-        let mut told = Vec::new();
-        for due in group {
-            let Some(outlet) = self.pass.rules.outlets.iter().find(|o| o.name == due.outlet) else {
-                continue;
-            };
-            let results = self.one(due, outlet);
-            match self.settle(due, &results) {
-                Ok(settled) => told.extend(settled),
-                // the claim stays, and the next run finds it unconfirmed
-                Err(refusal) => warn(refusal),
-            }
-        }
-        told
-    }
-
-    fn settle(&self, due: &Due, results: &[Settled]) -> Result<Vec<Told>, Refusal> {
-        let state = self.pass.state();
-        let now = time::now_ms();
-        let told = {
-            let _held = ledger::lock(state)?;
-            let mut ledger = ledger::usable(state)?;
-            let told = settle(&mut ledger, due, results, &me(), self.pass.rules, now);
-            ledger::write(state, &mut ledger)?;
-            told
-        };
-        self.pass.tell(&told, now);
-        Ok(told)
-    }
-
-    /// Looks at each item once more, and sends what is still open.
-    fn one(&self, due: &Due, outlet: &Outlet) -> Vec<Settled> {
-        let now = time::now_ms();
-        let store = self.store.at(now);
-        if now.saturating_sub(due.at_ms) > FRESH_MS {
-            return due.parts.iter().map(|_| Settled::Untried).collect();
-        }
-        let mut results = Vec::new();
-        let mut lives: Vec<(usize, Live, u32)> = Vec::new();
-        for (at, (item, ring)) in due.parts.iter().enumerate() {
-            let check = match self.open.iter().find(|l| l.id == *item) {
-                Some(live) => read::check(live, &store, self.pass.settings),
-                None => Check::Unknown,
-            };
-            results.push(match check {
-                Check::Open(live) => {
-                    lives.push((at, live, *ring));
-                    // replaced by what sending says
-                    Settled::Untried
-                }
-                Check::Closed(why) => Settled::Closed(why),
-                Check::Unknown => Settled::Untried,
-            });
-        }
-        if lives.is_empty() {
-            return results;
-        }
-        for (_, live, _) in &mut lives {
-            if let Some(name) = self.names.get(&live.session) {
-                live.name.clone_from(name);
-            }
-        }
-        let urgent = &self.pass.rules.notify.urgent_kinds;
-        let parts: Vec<Part<'_>> = lives
-            .iter()
-            .map(|(_, live, ring)| Part {
-                live,
-                ring: *ring,
-                urgent: live.urgent || live.kind.is_in(urgent),
-            })
-            .collect();
-        let home = ring_session::state_dir::home().map(|h| h.to_string_lossy().into_owned());
-        let style = Style {
-            brief: outlet.brief,
-            now,
-            zone: self.zone,
-            home: home.as_deref().unwrap_or_default(),
-        };
-        let mut message = compose(&parts, &due.batch, &key(due), &style);
-        message.outlet.clone_from(&outlet.name);
-        let fate = send::send(&outlet.way, &message);
-        for (at, _, _) in &lives {
-            if let Some(result) = results.get_mut(*at) {
-                *result = Settled::Sent(fate.clone());
-            }
-        }
-        results
-    }
-}
-
-/// The `Idempotency-Key`: item, ring, outlet; of a summary its own name instead of the item's.
-fn key(due: &Due) -> String {
-    let (item, ring) = match (due.parts.first(), due.batch.as_str()) {
-        (Some((item, ring)), "") => (item.as_str(), *ring),
-        (first, batch) => (batch, first.map_or(0, |(_, ring)| *ring)),
-    };
-    format!("{item}/{ring}/{}", due.outlet)
-}
-
-/// A moment of the local day, for people: `14:30`, or with its date if it is another day's.
-pub fn local(ms: Ms, now: Ms) -> String {
-    let zone = TimeZone::system();
-    let of = |ms| Timestamp::from_millisecond(ms).map(|t| zone.to_datetime(t));
-    match (of(ms), of(now)) {
-        (Ok(then), Ok(today)) if then.date() == today.date() => then.strftime("%H:%M").to_string(),
-        (Ok(then), _) => then.strftime("%Y-%m-%d %H:%M").to_string(),
-        _ => ms.to_string(),
-    }
-}
-
-/// Items that are held back on some outlet.
-pub fn held(ledger: &Ledger) -> usize {
-    let is_held = |e: &&ledger::Entry| e.to.values().any(|t| t.state == State::Held);
-    ledger.items.values().filter(is_held).count()
 }

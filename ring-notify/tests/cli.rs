@@ -55,7 +55,10 @@ fn c76_a_mistake_is_64_and_with_format_json_one_line_of_json() {
         assert!(text(&out.stderr).ends_with(" [INVALID_ARGUMENT]\n"));
         assert_eq!(text(&out.stderr).lines().count(), 1);
     }
-    for words in [&["--format", "json", "--nope"][..], &["deliver", "--format=json", "--nope"]] {
+    for words in [
+        &["--format", "json", "--nope"][..],
+        &["deliver", "--format=json", "--nope"],
+    ] {
         let out = tool(words);
         assert_eq!(out.status.code(), Some(64), "{words:?}");
         assert!(out.stdout.is_empty());

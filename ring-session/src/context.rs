@@ -1,10 +1,11 @@
-//! What a command of ring-session and ring-plan has in its hands.
+//! What a command of ring-session, ring-plan and ring-notify has in its hands.
 
 use crate::command_line::{Format, Place};
 use crate::record::PermissionMode;
 use crate::refusal::Refusal;
 use crate::settings::Settings;
 use crate::store::Store;
+use crate::time::Ms;
 use crate::work::Here;
 use std::io::Write;
 
@@ -44,6 +45,11 @@ impl<'a> Context<'a> {
             format,
             out,
         }
+    }
+
+    /// The clock of this call.
+    pub fn now(&self) -> Ms {
+        self.store.here().now
     }
 
     /// Whether the output is for a program.

@@ -1,10 +1,12 @@
 //! `deliver`: one pass.
 
 use crate::TOOL;
-use crate::cli::{Context, warn};
-use crate::pass::{Delivery, Pass, Report};
+use crate::cli::warn;
+use crate::pass::Pass;
+use crate::report::{Delivery, Report};
 use crate::{config, outlet};
 use ring_session::command_line::{self, Place};
+use ring_session::context::Context;
 use ring_session::time::{self, Ms};
 use ring_session::{Code, Refusal, error_log, exit, ring};
 use std::io::{self, Write};

@@ -1,6 +1,6 @@
 //! `digest`.
 
-use crate::cli::{Context, warn};
+use crate::cli::warn;
 use crate::digest::{self, Digest, Finished, Who};
 use crate::item::Kind;
 use crate::log::Log;
@@ -8,6 +8,7 @@ use crate::look::{Look, Tone};
 use crate::{read, span};
 use ring_session::Refusal;
 use ring_session::command_line::span as duration;
+use ring_session::context::Context;
 use ring_session::table::{self, Shape, Table};
 use ring_session::time::{Ms, human_span};
 use std::io::{self, Write};
@@ -33,7 +34,7 @@ pub struct Args {
 ///
 /// # Errors
 /// `IO` of the log. What else cannot be read is named and counted.
-pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
+pub fn run(args: &Args, look: &Look, context: &mut Context<'_>) -> Result<(), Refusal> {
     let read = read::read(&context.store, &context.settings);
     read.problems.iter().for_each(warn);
     let log = Log::read(context.store.state())?;
@@ -60,9 +61,8 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
         unreadable: read.problems.len(),
         ..digest
     };
-    let look = Look::new(&context.settings, context.color);
     let now = context.now();
-    context.print(&digest, |out| human(out, &digest, back, now, &look))
+    context.print(&digest, |out| human(out, &digest, back, now, look))
 }
 
 /// A line of a section.

@@ -2,9 +2,11 @@
 
 mod shown;
 
-use crate::cli::{Context, Format, warn};
+use crate::cli::warn;
 use crate::look::Look;
 use crate::whom::{self, Whom};
+use ring_session::command_line::Format;
+use ring_session::context::Context;
 use ring_session::id::{self, Meant};
 use ring_session::notification::{INBOX, InboxRow, Surveyed};
 use ring_session::store::ambiguous;
@@ -91,7 +93,7 @@ fn is_of(row: &InboxRow, whom: Option<&Whom>) -> bool {
 ///
 /// # Errors
 /// `INVALID_ARGUMENT`, `SESSION_NOT_FOUND`, `AMBIGUOUS`, `IO`.
-pub fn list(args: &List, context: &mut Context<'_>) -> Result<(), Refusal> {
+pub fn list(args: &List, oneline: bool, look: &Look, context: &mut Context<'_>) -> Result<(), Refusal> {
     let (surveyed, whom) = survey(args.session.as_deref(), context)?;
     let unread = surveyed.rows.iter().filter(|r| r.is_unread()).count();
     let mut document = Document {
@@ -101,13 +103,12 @@ pub fn list(args: &List, context: &mut Context<'_>) -> Result<(), Refusal> {
         unreadable: surveyed.broken.len(),
         notifications: None,
     };
-    if args.count && context.format != Format::Oneline {
+    if args.count && !oneline {
         return context.print(&document, |out| writeln!(out, "{unread}"));
     }
     let mine: Vec<&InboxRow> = surveyed.rows.iter().filter(|r| is_of(r, whom.as_ref())).collect();
-    let look = Look::new(&context.settings, context.color);
-    if context.format == Format::Oneline {
-        writeln!(context.out, "{}", shown::oneline(&mine, &look))?;
+    if oneline {
+        writeln!(context.out, "{}", shown::oneline(&mine, look))?;
         return Ok(());
     }
     let shown: Vec<&InboxRow> = mine
@@ -126,7 +127,7 @@ pub fn list(args: &List, context: &mut Context<'_>) -> Result<(), Refusal> {
     let mut ids: Vec<String> = surveyed.rows.iter().map(|r| r.notification.id.clone()).collect();
     ids.sort_unstable();
     let now = context.now();
-    context.print(&document, |out| shown::table(out, &shown, &ids, now, &look))
+    context.print(&document, |out| shown::table(out, &shown, &ids, now, look))
 }
 
 /// What `list` prints as JSON.

@@ -1,12 +1,12 @@
 //! `outlets`: each outlet, and whether it can be used.
 
-use crate::cli::Context;
 use crate::command::deliver::rules;
 use crate::ledger::{self, State};
+use crate::moment::local;
 use crate::outlet::Outlet;
-use crate::pass::local;
 use crate::send;
 use jiff::tz::TimeZone;
+use ring_session::context::Context;
 use ring_session::table::{self, Table};
 use ring_session::{Refusal, state_dir};
 use serde_json::{Map, Value, json};

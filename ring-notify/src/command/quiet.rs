@@ -1,10 +1,13 @@
 //! `quiet`: shows or sets manual quiet.
 
-use crate::cli::{Context, warn};
+use crate::cli::warn;
 use crate::command::deliver::{come_back, rules};
 use crate::ledger;
-use crate::pass::{Pass, held, local};
+use crate::moment::local;
+use crate::pass::Pass;
 use crate::quiet::{self, Quiet, SPANS};
+use crate::report::held;
+use ring_session::context::Context;
 use ring_session::events::{self, Line};
 use ring_session::lock;
 use ring_session::time::{Ms, parse_span};

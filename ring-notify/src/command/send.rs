@@ -1,12 +1,12 @@
 //! `send`: an item of one's own, delivered now, under all rules.
 
-use crate::cli::Context;
 use crate::command::deliver::{come_back, rules};
 use crate::item::Kind;
 use crate::ledger::{self, Entry, State, To};
 use crate::outlet::Rules;
 use crate::pass::Pass;
 use crate::whom;
+use ring_session::context::Context;
 use ring_session::time::Ms;
 use ring_session::{Code, Refusal, id, ring, text};
 use serde::Deserialize;

@@ -1,11 +1,12 @@
 //! `stats`.
 
-use crate::cli::{Context, warn};
+use crate::cli::warn;
 use crate::log::Log;
 use crate::look::{Look, Tone};
 use crate::stats::{self, Outlet, Project, Stats};
 use crate::{ledger, read, span};
 use ring_session::command_line::span as duration;
+use ring_session::context::Context;
 use ring_session::table::{Shape, Table};
 use ring_session::time::{Ms, human_span};
 use ring_session::{Code, Refusal};
@@ -28,7 +29,7 @@ pub struct Args {
 ///
 /// # Errors
 /// `IO` of the log. What else cannot be read is named, and counts as nothing.
-pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
+pub fn run(args: &Args, look: &Look, context: &mut Context<'_>) -> Result<(), Refusal> {
     let read = read::read(&context.store, &context.settings);
     read.problems.iter().for_each(warn);
     let ledger = ledger(context)?;
@@ -42,8 +43,7 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
         overflow: ledger.overflow,
         ..stats::stats(&lines, &spans, &ledger, since)
     };
-    let look = Look::new(&context.settings, context.color);
-    context.print(&stats, |out| human(out, &stats, &look))
+    context.print(&stats, |out| human(out, &stats, look))
 }
 
 /// The ledger, or an empty one: figures of the log do not depend on it.

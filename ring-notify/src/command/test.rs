@@ -1,9 +1,9 @@
 //! `test`: a test message, now, past every rule and the ledger.
 
-use crate::cli::Context;
 use crate::command::deliver::rules;
 use crate::message::{Facts, Message, Place};
 use crate::send::{self, Fate};
+use ring_session::context::Context;
 use ring_session::{Code, Refusal, id};
 use serde_json::{Map, Value, json};
 use std::thread;

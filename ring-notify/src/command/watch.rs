@@ -1,10 +1,12 @@
 //! `watch`: a pass every so often, and at once when something has happened, until it is interrupted.
 
-use crate::cli::{Context, warn};
+use crate::cli::warn;
 use crate::command::deliver::lines;
 use crate::config;
-use crate::pass::{Pass, Report};
+use crate::pass::Pass;
+use crate::report::Report;
 use ring_session::command_line;
+use ring_session::context::Context;
 use ring_session::events::Follower;
 use ring_session::run::Signals;
 use ring_session::time::{self, Ms};
