@@ -40,6 +40,7 @@ fn n59_detached_it_returns_at_once_whatever_the_outlets_do() {
     assert!(took < Duration::from_millis(500), "{took:?}");
     home.told(1);
     assert_eq!(home.messages("probe").len(), 1);
+    home.idle();
 }
 
 #[test]
@@ -74,6 +75,7 @@ fn n59_detached_it_succeeds_with_closed_streams_a_read_only_state_and_bad_settin
     );
     // nonsense in its own options is a mistake of whoever wrote them
     home.refused("INVALID_ARGUMENT", &["ring-notify", "deliver", "--detach", "--nope"]);
+    home.idle();
 }
 
 #[test]
@@ -92,4 +94,5 @@ fn n59_a_detached_pass_waits_as_it_was_told_and_tells_the_log_what_went_wrong() 
     eventually("a line in the log", || {
         fs::read_to_string(&log).is_ok_and(|l| l.contains("SCHEMA_NEWER"))
     });
+    home.idle();
 }

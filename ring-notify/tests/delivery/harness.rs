@@ -269,6 +269,15 @@ impl Home {
         text.lines().map(parse).filter(|e| e["kind"] == kind).collect()
     }
 
+    /// Waits until nobody works in this home any more: not even a pass that was started and left to itself.
+    pub fn idle(&self) {
+        let home = self.dir.path().canonicalize().unwrap();
+        let is_here = |pid: fs::DirEntry| fs::read_link(pid.path().join("cwd")).is_ok_and(|cwd| cwd == home);
+        eventually("the end of all", || {
+            !fs::read_dir("/proc").unwrap().flatten().any(is_here)
+        });
+    }
+
     /// Waits until so many deliveries have been told of: the runs that others have started are done then.
     pub fn told(&self, count: usize) {
         eventually("the rings", || self.events("notify_sent").len() >= count);

@@ -29,6 +29,7 @@ fn event(home: &Home, agent: &str, name: &str, members: Value) {
 
 fn titles(home: &Home, count: usize) -> Vec<String> {
     home.told(count);
+    home.idle();
     home.messages("probe").iter().map(|m| str_of(&m["title"])).collect()
 }
 
