@@ -23,6 +23,7 @@ use ring_session::time::{self, Ms};
 use ring_session::{Refusal, Settings, StateDir, Store, id, ring};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -36,6 +37,8 @@ pub struct Pass<'a> {
     pub rules: &'a Rules,
     /// KEY whose items go first; empty: none.
     pub first: &'a str,
+    /// What an earlier pass of this run has told of sources that cannot be read: that is not told again.
+    pub told: Mutex<Vec<String>>,
 }
 
 /// What is to be sent, and what it takes.
@@ -105,9 +108,9 @@ impl Pass<'_> {
 
     fn read(&self, store: &Store) -> Read {
         let read = read::read(store, self.settings);
-        for problem in &read.problems {
-            warn(problem);
-        }
+        let mut last = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = std::mem::replace(&mut *last, read.problems.clone());
+        read.problems.iter().filter(|p| !told.contains(p)).for_each(warn);
         read
     }
 

@@ -12,6 +12,7 @@ use ring_session::{Code, Refusal, error_log, exit, ring};
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
@@ -75,6 +76,7 @@ fn pass(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
         settings: &context.settings,
         rules: &rules,
         first: &args.session,
+        told: Mutex::default(),
     };
     let report = match args.dry_run {
         true => pass.dry_run()?,

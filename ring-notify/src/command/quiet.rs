@@ -13,6 +13,7 @@ use ring_session::lock;
 use ring_session::time::{Ms, parse_span};
 use ring_session::{Code, Refusal};
 use serde_json::json;
+use std::sync::Mutex;
 
 /// Holds all rings back.
 #[derive(Debug, clap::Args)]
@@ -59,6 +60,7 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
             settings: &context.settings,
             rules: &rules,
             first: "",
+            told: Mutex::default(),
         };
         let report = pass.run(false)?;
         come_back(&report, &context.place);

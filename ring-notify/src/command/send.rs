@@ -12,6 +12,7 @@ use ring_session::{Code, Refusal, id, ring, text};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::io::Read;
+use std::sync::Mutex;
 
 /// Characters of a title, and of a body, at most.
 const LIMITS: (usize, usize) = (200, 4000);
@@ -80,6 +81,7 @@ pub fn run(args: Args, context: &mut Context<'_>) -> Result<(), Refusal> {
             settings: &context.settings,
             rules: &rules,
             first: "",
+            told: Mutex::default(),
         };
         let report = pass.run(false)?;
         come_back(&report, &context.place);

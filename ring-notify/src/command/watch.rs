@@ -11,6 +11,7 @@ use ring_session::events::Follower;
 use ring_session::run::Signals;
 use ring_session::time::{self, Ms};
 use ring_session::{Code, Refusal};
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -37,10 +38,10 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
     }
     let interval = Duration::from_millis(u64::try_from(args.interval).unwrap_or(5_000));
     let signals = Signals::listen()?;
-    // lines are hints: without them it looks at each interval all the same
     // the settings themselves were complained of when this program began
     let mut told: Vec<String> = context.place.settings().1.iter().map(ToString::to_string).collect();
-    let mut trouble = String::new();
+    let (mut trouble, mut unread) = (String::new(), Vec::new());
+    // lines are hints: without them it looks at each interval all the same
     let mut follower = Follower::from_now(context.store.state()).ok();
     loop {
         // settings may change while it runs; what is wrong with them is told once
@@ -56,12 +57,15 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
             settings: &context.settings,
             rules: &rules,
             first: "",
+            told: Mutex::new(std::mem::take(&mut unread)),
         };
         // lines up to here are of changes that this pass sees; a later one wakes it again. Its own lines wake nobody
         news(&mut follower);
         let looked = Instant::now();
         let mut next = interval;
-        match pass.run(false) {
+        let done = pass.run(false);
+        unread = pass.told.into_inner().unwrap_or_default();
+        match done {
             Ok(report) => {
                 trouble.clear();
                 print(&report, context)?;
