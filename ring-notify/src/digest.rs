@@ -1,11 +1,11 @@
 //! What waits, works and has ended: pure (ring-notify(1), DIGEST).
 
 use crate::item::{Kind, Live};
+use crate::later::view;
 use crate::log::{Line, text};
 use crate::span::{End, Span};
 use crate::stats;
 use ring_hook::row::Row;
-use ring_hook::view::view;
 use ring_session::Settings;
 use ring_session::notification::{Head, InboxRow};
 use ring_session::record::{NotificationKind, Outcome};

@@ -9,6 +9,7 @@ mod digest;
 mod due;
 mod hours;
 mod item;
+mod later;
 mod ledger;
 mod log;
 mod look;

@@ -2,11 +2,11 @@
 //! cannot be read is named and left as it is.
 
 use crate::item::{Kind, Live, sign};
+use crate::later::view;
 use crate::message::Place;
 use crate::sources::Sources;
 use ring_hook::row::Row;
 use ring_hook::store as rows;
-use ring_hook::view::view;
 use ring_session::notification::{Beyond, Head, InboxRow};
 use ring_session::process::Stamp;
 use ring_session::record::{NotificationKind, Origin, ProposalKind, ProposalStatus, RequestState};
@@ -85,7 +85,7 @@ pub fn read(store: &Store, settings: &Settings) -> Read {
             }
             for seen in &surveyed.live {
                 let row = by_key.get(&Head::of(&seen.record.id, seen).key);
-                sources.live.extend(of_record(seen, row, here));
+                sources.live.extend(of_record(seen, row, here, settings));
             }
             for row in &surveyed.rows {
                 match row.is_unread() {
@@ -155,7 +155,7 @@ pub fn check(live: &Live, store: &Store, settings: &Settings) -> Check {
                     _ => {
                         let is_over = live.until_ms.is_some_and(|u| here.now >= u);
                         let why = if is_over { "expired" } else { "answered" };
-                        find(of_record(&seen, row.as_ref(), here), why)
+                        find(of_record(&seen, row.as_ref(), here, settings), why)
                     }
                 }
             }
@@ -246,8 +246,9 @@ fn of_head(head: &Head, row: Option<&Row>) -> Live {
 }
 
 /// What awaits somebody in a record: its open requests but those of a hook, for which the row speaks, and its open
-/// proposal (of a hook: once the agent's own prompt was seen, or while its waiter lives).
-fn of_record(seen: &Seen, row: Option<&Row>, here: &Here) -> Vec<Live> {
+/// proposal (of a hook: once the agent's own prompt was seen, or while its waiter lives). Two hooks tell of that prompt side
+/// by side: if the row already waits for the plan, the record will soon say so.
+fn of_record(seen: &Seen, row: Option<&Row>, here: &Here, settings: &Settings) -> Vec<Live> {
     let work = Work::new(seen.record.clone(), here.clone());
     let record = &work.record;
     let base = of_head(&Head::of(&record.id, seen), row);
@@ -272,8 +273,12 @@ fn of_record(seen: &Seen, row: Option<&Row>, here: &Here) -> Vec<Live> {
         ..base.clone()
     });
     let counts = |p: &&ring_session::record::Proposal| {
-        let is_waited_for = p.asked || p.waiter.as_ref().is_some_and(|w| !work.is_dead(w));
-        p.status == ProposalStatus::Pending && (p.via != "hook" || is_waited_for)
+        let asks = |r: &Row| {
+            let mut waits = view(r, here.now, settings).waits.into_iter();
+            waits.any(|w| w.kind == "plan" && w.since_ms >= p.created_ms)
+        };
+        let is_waited_for = || p.asked || p.waiter.as_ref().is_some_and(|w| !work.is_dead(w)) || row.is_some_and(asks);
+        p.status == ProposalStatus::Pending && (p.via != "hook" || is_waited_for())
     };
     let proposal = record.proposal.as_ref().filter(counts).map(|p| Live {
         id: format!("plan:{}", p.id),

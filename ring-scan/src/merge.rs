@@ -17,14 +17,15 @@ use crate::board::{Tried, Waiting};
 use crate::liveness::Verdict;
 use crate::waits;
 use case::Case;
+use ring_hook::live::IDLE_BELIEVED_MS;
 use ring_hook::tail::Kind;
 use ring_session::Settings;
 use ring_session::time::{Ms, human_span};
 
-pub use facts::{ChildRecord, Facts, Hook, Live, Outcome, Terminal, Word, mark_name, open_turn, turn_started_ms};
+pub use ring_hook::live::{Live, Word};
 
-/// An idle of the live record is believed when it is this old: a queued or notified turn may follow within 140 ms.
-pub const IDLE_BELIEVED_MS: Ms = 300;
+pub use facts::{ChildRecord, Facts, Hook, Outcome, Terminal, mark_name, open_turn, turn_started_ms};
+
 /// How long a hook event of the foreground outweighs an older live record.
 const HOOK_JUST_NOW_MS: Ms = 2_000;
 /// A dialog that a hook answers is on the screen for at most this long.

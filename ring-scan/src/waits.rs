@@ -1,71 +1,26 @@
-//! Waits of a hook row: which of them newer evidence has ended, and how an open one is shown (ring-scan(1), WAITS).
-//!
-//! A hook row learns of a request, and often not of its end: "No" and Esc fire no hook. What ends a wait is always
-//! something that somebody wrote down later than it began; silence, bookkeeping lines and file times end nothing.
+//! Waits of a hook row: which of them newer evidence has ended ([`ring_hook::ended`], and children's own records), and how
+//! an open one is shown (ring-scan(1), WAITS).
 
 use crate::board::Waiting;
-use crate::merge::{Facts, IDLE_BELIEVED_MS, Live, Word};
-use ring_hook::agent;
+use crate::merge::{Facts, Live};
 use ring_hook::row::Wait;
-use ring_hook::tail::{Kind, Tail};
+use ring_hook::tail::Kind;
+use ring_hook::{agent, ended};
 use ring_session::time::Ms;
 
 /// What ended the wait; none: it stands. `live` is the live record, if it counts.
 pub fn ended_by(wait: &Wait, facts: &Facts, live: Option<&Live>) -> Option<&'static str> {
-    let since = wait.since_ms;
-    let tail = facts.tail;
-    match wait.owner.as_str() {
-        "foreground" if is_of_stop(wait) => {
-            // The turn is over by nature: only a new one ends its question.
-            live.filter(|l| l.word == Word::Busy)
-                .map(|_| "a live record: busy")
-                .or_else(|| marked(tail, since, &[Kind::Start, Kind::Interrupted, Kind::Denied]))
-        }
-        "foreground" => moved_on(live, since, facts.now)
-            .or_else(|| {
-                use Kind::{Denied, End, Failed, Interrupted, Start};
-                marked(tail, since, &[Start, Interrupted, Denied, End, Failed])
-            })
-            .or_else(|| answered(tail, since)),
-        "unknown" => marked(tail, since, &[Kind::Start, Kind::Interrupted, Kind::End]),
-        owner => {
-            let shows_children = facts.agent == agent::CLAUDE;
-            live.filter(|_| shows_children)
-                .and_then(|l| moved_on(Some(l), since, facts.now))
-                .or_else(|| child_went_on(owner, since, facts))
-        }
-    }
+    let live = live.filter(|_| facts.agent == agent::CLAUDE || !is_of_child(wait));
+    ended::by(wait, facts.tail, live, facts.now).or_else(|| child_went_on(&wait.owner, wait.since_ms, facts))
 }
 
-fn is_of_stop(wait: &Wait) -> bool {
-    wait.rule == "stop_question" || wait.event == "Stop"
-}
-
-/// A live record that was written after the request and says anything but waiting. Idle counts once it is believed.
-fn moved_on(live: Option<&Live>, since: Ms, now: Ms) -> Option<&'static str> {
-    let live = live.filter(|l| l.ms > since)?;
-    match live.word {
-        Word::Busy => Some("a later live record: busy"),
-        Word::Shell => Some("a later live record: shell"),
-        Word::Idle if now.saturating_sub(live.ms) >= IDLE_BELIEVED_MS => Some("a later live record: idle"),
-        Word::Idle | Word::Waiting(_) => None,
-    }
+fn is_of_child(wait: &Wait) -> bool {
+    wait.owner.starts_with("agent:")
 }
 
 /// Whether the agent has left the prompt of its own in which it asks this.
 pub fn has_left(asked: &Waiting, live: Option<&Live>, now: Ms) -> bool {
-    moved_on(live, asked.since_ms, now).is_some()
-}
-
-fn marked(tail: Option<&Tail>, since: Ms, kinds: &[Kind]) -> Option<&'static str> {
-    tail.filter(|t| t.ms > since && kinds.contains(&t.kind))
-        .map(|_| "a later turn mark of the transcript")
-}
-
-/// A tool result or answer of later, and no call is open: the one that asked has been answered.
-fn answered(tail: Option<&Tail>, since: Ms) -> Option<&'static str> {
-    tail.filter(|t| matches!(t.kind, Kind::Busy | Kind::Plain) && t.answered_ms > since && t.open_tools == 0)
-        .map(|_| "a later tool result or answer")
+    ended::moved_on(live, asked.since_ms, now).is_some()
 }
 
 fn child_went_on(owner: &str, since: Ms, facts: &Facts) -> Option<&'static str> {

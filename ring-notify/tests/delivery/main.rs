@@ -9,6 +9,7 @@ mod server;
 #[path = "../../../ring-session/tests/survival/trace.rs"]
 mod trace;
 
+mod answered;
 mod commands;
 mod crash;
 mod debounce;
@@ -19,6 +20,7 @@ mod messages;
 mod outlets;
 mod place;
 mod quiet;
+mod recorded;
 mod rings;
 mod sources;
 mod started;

@@ -3,6 +3,7 @@
 
 use crate::board::{Fact, Tried, Waiting};
 use crate::liveness::Verdict;
+use ring_hook::live::Live;
 use ring_hook::row::Row;
 use ring_hook::tail::{Kind, Tail};
 use ring_hook::view::View;
@@ -16,32 +17,6 @@ pub struct Hook<'a> {
     pub row: &'a Row,
     /// Its view.
     pub view: &'a View,
-}
-
-/// What an agent's live record says, in its own words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Word {
-    /// A turn runs.
-    Busy,
-    /// No turn runs.
-    Idle,
-    /// The person is asked; what for, in the record's words.
-    Waiting(String),
-    /// The turn is over, a background command runs.
-    Shell,
-}
-
-/// L: the agent's own statement about now. Only of a process that is proven alive.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Live {
-    /// What it says.
-    pub word: Word,
-    /// When it said so.
-    pub ms: Ms,
-    /// Since when that holds; a registry says so at the change, a server when it is asked.
-    pub since_ms: Ms,
-    /// registry, or server.
-    pub source: &'static str,
 }
 
 /// A child agent's own record.

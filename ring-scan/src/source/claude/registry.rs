@@ -5,44 +5,15 @@
 //! counts, whatever older text follows it. After `kill -9` a record stays with its last status: only a process with the
 //! recorded start speaks through it.
 
-use crate::merge::{Live, Word};
 use crate::processes::{Process, Processes};
 use crate::source::files;
-use ring_session::time::Ms;
-use serde_json::{Map, Value};
+use ring_hook::live::{self, LiveRecord};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long to wait for the rest of a record.
 const HALF_WRITTEN: Duration = Duration::from_millis(20);
-
-/// One live record.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LiveRecord {
-    /// Process that wrote it.
-    pub pid: u32,
-    /// Its start: digits are ticks, another text a time.
-    pub proc_start: String,
-    /// `linux:MACHINE-ID:pid:[INODE]`; empty: not told.
-    pub domain: String,
-    /// The session.
-    pub session_id: String,
-    /// Folder.
-    pub cwd: String,
-    /// When the client started.
-    pub started_ms: Ms,
-    /// A background agent.
-    pub background: bool,
-    /// What it says; none: it gives no status.
-    pub live: Option<Live>,
-    /// Name of the session.
-    pub name: String,
-    /// The name was made from the folder, by nobody.
-    pub name_derived: bool,
-    /// Place in tmux.
-    pub tmux: String,
-}
 
 /// What was read of one home.
 #[derive(Debug, Default)]
@@ -99,78 +70,12 @@ fn read_waiting(home: &Path, processes: Option<&Processes>, wait: impl FnOnce())
 }
 
 fn read_one(path: &Path, pid: u32) -> Option<LiveRecord> {
-    parse(&fs::read(path).ok()?, pid)
-}
-
-/// The first whole object of a record's bytes.
-fn parse(bytes: &[u8], pid: u32) -> Option<LiveRecord> {
-    let text = String::from_utf8_lossy(bytes);
-    let text = text.trim_start_matches('\u{FEFF}');
-    let object: Map<String, Value> = serde_json::Deserializer::from_str(text)
-        .into_iter::<Map<String, Value>>()
-        .next()?
-        .ok()?;
-    let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let number = |key: &str| object.get(key).and_then(Value::as_f64).map(|n| n as Ms);
-    let proc_start = match object.get("procStart") {
-        Some(Value::Number(n)) => n.to_string(),
-        _ => text("procStart"),
-    };
-    let ms = number("statusUpdatedAt").or_else(|| number("updatedAt")).unwrap_or(0);
-    let word = match text("status").as_str() {
-        "busy" => Some(Word::Busy),
-        "idle" => Some(Word::Idle),
-        "waiting" => Some(Word::Waiting(text("waitingFor"))),
-        "shell" => Some(Word::Shell),
-        // Absent in old versions and for the SDK; a word of tomorrow says nothing that is known.
-        _ => None,
-    };
-    let session_id = text("sessionId");
-    (!session_id.is_empty()).then(|| LiveRecord {
-        pid: number("pid").and_then(|n| u32::try_from(n).ok()).unwrap_or(pid),
-        proc_start,
-        domain: text("pidDomain"),
-        session_id,
-        cwd: text("cwd"),
-        started_ms: number("startedAt").unwrap_or(0),
-        background: text("kind") == "bg",
-        live: word.map(|word| Live {
-            word,
-            ms,
-            since_ms: ms,
-            source: "registry",
-        }),
-        name: text("name"),
-        name_derived: text("nameSource") == "derived",
-        tmux: text("tmux"),
-    })
+    live::claude(&fs::read(path).ok()?, pid)
 }
 
 /// Whether this process wrote the record: its start is the recorded one.
 pub fn is_written_by(record: &LiveRecord, process: &Process) -> bool {
-    let start = record.proc_start.trim();
-    if start.is_empty() {
-        return true;
-    }
-    if start.bytes().all(|b| b.is_ascii_digit()) {
-        return start.parse() == Ok(process.start_ticks);
-    }
-    // A second of the one clock may be the next one of the other.
-    parse_start(start).is_some_and(|ms| (ms - process.start_ms).abs() <= 2_000)
-}
-
-/// `Mon Nov 30 12:57:21 2026`, as `ps` prints a start in the C locale, UTC.
-fn parse_start(text: &str) -> Option<Ms> {
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
-    let words: Vec<&str> = text.split_ascii_whitespace().collect();
-    let [_, month, day, clock, year] = words[..] else {
-        return None;
-    };
-    let month = MONTHS.iter().position(|m| *m == month)? + 1;
-    let day: u8 = day.parse().ok()?;
-    ring_session::time::parse_iso(&format!("{year}-{month:02}-{day:02}T{clock}Z"))
+    record.is_of_start(process.start_ticks, process.start_ms)
 }
 
 /// Whether a record without a living process was written somewhere else: then its process may live there. `machine` is
@@ -204,35 +109,6 @@ pub fn machine_id() -> Option<String> {
 mod tests {
     use super::*;
 
-    fn live(text: &str) -> Option<Word> {
-        parse(text.as_bytes(), 7)?.live.map(|l| l.word)
-    }
-
-    #[test]
-    fn c104_each_status_has_its_word() {
-        let record = |status: &str| live(&format!(r#"{{"sessionId":"a","updatedAt":1,{status}}}"#));
-        assert_eq!(record(r#""status":"busy""#), Some(Word::Busy));
-        assert_eq!(record(r#""status":"idle""#), Some(Word::Idle));
-        assert_eq!(record(r#""status":"shell""#), Some(Word::Shell));
-        assert_eq!(
-            record(r#""status":"waiting","waitingFor":"permission prompt""#),
-            Some(Word::Waiting("permission prompt".into()))
-        );
-        assert_eq!(record(r#""status":"dreaming""#), None);
-        assert_eq!(record(r#""kind":"interactive""#), None);
-    }
-
-    #[test]
-    fn c78_a_whole_first_object_counts_whatever_follows_it() {
-        let text = r#"{"sessionId":"a","status":"idle","statusUpdatedAt":5,"updatedAt":9}t":"busy","updatedAt":1796}"#;
-        let record = parse(text.as_bytes(), 7).unwrap();
-        assert_eq!(record.live.unwrap().ms, 5);
-        assert_eq!(record.pid, 7);
-        assert!(parse(b"", 7).is_none());
-        assert!(parse(br#"{"sessionId":"a","sta"#, 7).is_none());
-        assert!(parse(b"[1]", 7).is_none());
-    }
-
     #[test]
     fn c78_a_half_written_record_is_read_once_more() {
         let home = tempfile::tempdir().unwrap();
@@ -249,30 +125,6 @@ mod tests {
         let nobody = Processes::default();
         let registry = read_waiting(home.path(), Some(&nobody), || panic!("waited")).unwrap();
         assert_eq!(registry.unreadable.len(), 1);
-    }
-
-    #[test]
-    fn c68_a_start_is_ticks_or_a_time() {
-        let process = Process {
-            start_ticks: 486_523,
-            start_ms: 1_796_043_441_000,
-            ..Process::default()
-        };
-        let by = |start: &str| {
-            is_written_by(
-                &LiveRecord {
-                    proc_start: start.into(),
-                    ..LiveRecord::default()
-                },
-                &process,
-            )
-        };
-        assert!(by("486523"));
-        assert!(!by("486524"));
-        assert!(by("Mon Nov 30 12:57:21 2026"));
-        assert!(!by("Mon Nov 30 12:57:41 2026"));
-        assert!(!by("yesterday"));
-        assert!(by(""));
     }
 
     #[test]
