@@ -3,6 +3,7 @@
 
     tests/lab/live.py --claude PATH [--claude PATH ..] --codex PATH [--daemon] [--bin target/release] [SCENARIO ..]
     tests/lab/live.py --claude PATH [--claude PATH ..] plan [PLAN SCENARIO ..]
+    tests/lab/live.py --claude PATH [--codex PATH] house [HOUSE SCENARIO ..]
 
 Not part of `cargo test`: it needs the laboratory (RING_LAB, else ../shared/lab), the agents, tmux, and minutes. The hooks
 are put in by `ring-hook install` into the laboratory's home. `ring-scan --all --format json` is asked every 0.2 s, and what it
@@ -11,6 +12,8 @@ each change, and until the next, the board must say the same. Prints a table, an
 
 `plan` plays the scenarios of plans.py instead: plans of Claude Code that are decided from a second shell, in the agent, or by
 nobody. A line each, with what was expected and what was seen.
+
+`house` plays those of house.py: whole sessions beside which board, record, inbox, rings and ledger are compared at every step.
 """
 import argparse
 import concurrent.futures
@@ -280,6 +283,131 @@ class PlanResult(Result):
         return super().good() and not self.differs()
 
 
+class HouseResult(Result):
+    """Steps of house.py and what they disagreed in."""
+    views, spans = None, ()
+
+    def finish(self, views, hooks):
+        self.views, self.spans = views, hooks.spans()
+        self.problems = views.wrong
+
+    def line(self):
+        verdict = "not played: " + self.failed.splitlines()[0][:120] if self.failed else "agrees" if self.good() else "DISAGREES"
+        return "%-16s %-12s %3d steps, %d rings  %s" % (self.client, self.name, self.views.steps, len(self.views.rings()), verdict)
+
+    def details(self):
+        import house
+        for problem in self.problems:
+            yield "    " + problem
+        for measure in house.measures(self.spans):
+            yield "    hooks: " + measure
+        for kind in sorted({k for k, _ in self.views.lags}):
+            lags = sorted(lag for k, lag in self.views.lags if k == kind)
+            yield "    rings: %s: n %d, median %.2f s, worst %.2f s after they were due" % (kind, len(lags), lags[len(lags) // 2] / 1000, lags[-1] / 1000)
+
+
+def play_house(client, name, options):
+    import house
+    spec = house.ALL[name]
+    if spec["agent"] == "codex":
+        return play_house_codex(client, name, options)
+    import claude_lab
+    import plans
+    version = claude_lab.version_of(client)
+    result = HouseResult("claude " + version, name)
+    lane = lambda name, **match: {"name": name, "match": dict(match, tools=True), "turns": []}  # noqa: E731
+    lanes = [lane("one", first_user="first,"), lane("two", first_user="second,"), lane("main")]
+    more = {"mock": {"lanes": lanes}, "allow": ["Bash(echo:*)"], "expected": {}, "config": "", "args": []}
+
+    class Lab(claude_lab.Lab):
+        def prepare(self):
+            super().prepare()
+            path = os.path.join(self.home, ".claude", "settings.json")
+            if not os.environ.get("RING_LAB_RECORD"):  # the recording hooks cost the machine more than ours
+                with open(path, encoding="utf-8") as file:
+                    settings = json.load(file)
+                del settings["hooks"]
+                with open(path, "w", encoding="utf-8") as file:
+                    json.dump(settings, file, indent=1)
+            self.views, self.ring = house.Views(self, options.bin, self.out), plans.Ring(self, options.bin)
+            self.beside = house.Beside(self.socket, self.out)
+            house.configure(self.views, spec)
+            wait = ["--plan-wait", spec["wait"]] if spec["wait"] else []
+            add = lambda: install(options.bin, "claude-code", self.home, self.claude, "--with", "session,plan,notify", *wait)  # noqa: E731
+            self.house_hooks = house.Hooks(self.views, add, "claude-code", path)
+            self.house_hooks.put_in()
+
+        def start(self, *args, **kwargs):
+            session = super().start(*args, **kwargs)
+            self.beside.pane(session.pane)
+            return session
+
+        def clean(self):
+            house.finish(self)
+            super().clean()
+            self.house_hooks.take_out()
+            said = [("the screen", read_text(os.path.join(self.out, "screen.txt")))]
+            said += list(house.everything_below(os.path.join(self.root, "bodies")))
+            said += list(house.everything_below(os.path.join(self.home, ".claude", "projects")))
+            house.nothing_said(self.views, said)
+
+    Lab.scenario = spec
+    lab = Lab(name, dict(spec, **more), client, version, os.path.join(options.out, "house", version, name))
+    result.failed = lab.run()
+    house.replay(lab)
+    result.finish(lab.views, lab.house_hooks)
+    return result
+
+
+def play_house_codex(codex, name, options):
+    import codex_lab
+    import house
+    spec = house.ALL[name]
+    result = HouseResult("codex", name)
+    lab_options = argparse.Namespace(work=None, model="gpt-6.2-sol", daemon=False, retries=0, also=[], env=[], full=True, keep=False)
+
+    class Lab(codex_lab.Lab):
+        def start(self, *args, **more):
+            super().start(*args, hooks=[], **more)
+            self.views, self.beside = house.Views(self, options.bin, self.out), house.Beside(self.socket, self.out)
+            house.configure(self.views, spec)
+            add = lambda: install(options.bin, "codex", self.home, self.binary, "--with", "session,plan,notify")  # noqa: E731
+            self.house_hooks = house.Hooks(self.views, add, "codex", os.path.join(self.codex_home, "hooks.json"))
+            self.house_hooks.put_in()
+
+        def command(self, *args, **more):
+            # a client in tmux knows where it is; the laboratory's does not
+            return super().command(*args, **more).replace(" HOME=", ' TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" HOME=', 1)
+
+        def tui(self, *args, **more):
+            pane = super().tui(*args, **more)
+            self.beside.pane(pane.target)
+            return pane
+
+    Lab.scenario = spec
+    lab = Lab(os.path.join(options.out, "house", "codex", name), codex, lab_options)
+    try:
+        spec["play"](lab)
+    except Exception as error:  # what was seen until then is judged all the same
+        result.failed = "%s: %s" % (type(error).__name__, error)
+    finally:
+        time.sleep(1)
+        house.finish(lab)
+        lab.house_hooks.take_out()
+        said = [(n, read_text(os.path.join(lab.out, n))) for n in ("screens.jsonl", "requests.jsonl", "rollout.jsonl")]
+        house.nothing_said(lab.views, said)
+        lab.close()
+    result.finish(lab.views, lab.house_hooks)
+    return result
+
+
+def read_text(path):
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
 def play_codex(codex, name, options, daemon):
     import codex_lab
     result = Result("codex" + (" daemon" if daemon else ""), name)
@@ -350,6 +478,8 @@ def main():
             for daemon in [False, True] if options.daemon else [False]:
                 jobs += [(play_plan_codex, codex, n, options, daemon) for n in wanted or plans.CODEX if n in plans.CODEX]
         return report(jobs, options)
+    if options.names[:1] == ["house"]:
+        return report(house_jobs(options), options)
     for claude in options.claude:
         jobs += [(play_claude, os.path.abspath(claude), n, options) for n in CLAUDE if not options.names or n in options.names]
         import claude_lab
@@ -362,6 +492,16 @@ def main():
             names = options.names or [n for n in CODEX if not (daemon and n == "two-sessions")]
             jobs += [(play_codex, codex, n, options, daemon) for n in names if n in codex_lab.SCENARIOS]
     return report(jobs, options)
+
+
+def house_jobs(options):
+    import house
+    clients = {"claude": [os.path.abspath(c) for c in options.claude], "codex": []}
+    if options.codex:
+        import codex_lab
+        clients["codex"] = [codex_lab.find_binary(os.path.abspath(options.codex))]
+    names = options.names[1:] or list(house.ALL)
+    return [(play_house, c, n, options) for n in names for c in clients[house.ALL[n]["agent"]]]
 
 
 def report(jobs, options):
