@@ -44,6 +44,16 @@ pub fn tool(name: &str, use_id: &str, input: Option<&Object<'_>>, top: &Object<'
     }
 }
 
+/// What a request of a session record is about: its reason, else what its arguments say, `Bash: git push`. `arguments` is
+/// JSON, or nothing.
+pub fn of_request(tool: &str, reason: &str, arguments: Option<&str>, with_details: bool) -> String {
+    match (reason, arguments.filter(|_| with_details).and_then(Object::parse)) {
+        ("", Some(input)) => self::tool(tool, "", Some(&input), &Object::default()).summary,
+        ("", None) => text::clean(tool, NAME_LIMIT),
+        (reason, _) => text::clean(&format!("{tool}: {reason}"), LIMIT),
+    }
+}
+
 /// What a wait for this tool is about: the summary if it holds text of the input, else what the event says.
 pub fn detail(tool: &Tool, message: &str) -> String {
     if tool.has_text {

@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const SAME_MS: Ms = 10_000;
 /// A turn that ended so long before the ledger was begun is old news, in milliseconds.
 pub const FIRST_RUN_MS: Ms = 600_000;
+/// Two hooks of one request run side by side: a plan's dialog may be noted so much before its proposal is stored, in
+/// milliseconds. An earlier one is of an earlier plan.
+pub const SIDE_MS: Ms = 2_000;
 /// Times of the ledger may be so much ahead of this run's clock, in milliseconds: another run has read it later.
 const AHEAD_MS: Ms = 2_000;
 
@@ -67,7 +70,14 @@ pub fn admit(ledger: &mut Ledger, sources: &Sources, rules: &Rules, now: Ms) -> 
 
 /// A plan's dialog in a session with a pending proposal: one thing, and the proposal speaks for it.
 fn is_proposals(live: &Live, sources: &Sources) -> bool {
-    live.kind == Kind::Plan && sources.has_proposal(&live.session)
+    live.kind == Kind::Plan && sources.proposal(&live.session).is_some()
+}
+
+/// Whether a plan's dialog is that of a proposal.
+fn is_dialog(dialog: &Entry, proposal: &Live) -> bool {
+    dialog.kind == Kind::Plan
+        && dialog.session == proposal.session
+        && dialog.opened_ms >= proposal.opened_ms.saturating_sub(SIDE_MS)
 }
 
 /// Times that lie ahead count as now, whatever the clock was when they were written.
@@ -119,7 +129,9 @@ fn why(id: &str, entry: &Entry, sources: &Sources, now: Ms) -> &'static str {
     }
     if id.starts_with("wait:") {
         return match () {
-            () if entry.kind == Kind::Plan && sources.has_proposal(&entry.session) => "absorbed",
+            () if entry.kind == Kind::Plan && sources.proposal(&entry.session).is_some_and(|p| is_dialog(entry, p)) => {
+                "absorbed"
+            }
             () if sources.rows.contains(&entry.session) => "answered",
             () => "gone",
         };
@@ -222,7 +234,7 @@ fn inherit_of_plans(ledger: &mut Ledger, live: &[&Live], now: Ms) {
         let plan = ledger
             .items
             .iter()
-            .filter(|(_, e)| e.kind == Kind::Plan && e.session == proposal.session)
+            .filter(|(_, e)| is_dialog(e, proposal))
             // in this run: an earlier plan of the session has nothing to do with this one
             .filter(|(_, e)| e.why == "absorbed" && e.closed_ms == Some(now))
             .max_by_key(|(_, e)| e.opened_ms)
@@ -248,13 +260,13 @@ fn start_afresh(ledger: &mut Ledger, cooldown_ms: Ms, now: Ms) {
 }
 
 /// A message is closed when it is final on every outlet.
-fn finish_messages(ledger: &mut Ledger, rules: &Rules, now: Ms) {
+pub fn finish_messages(ledger: &mut Ledger, rules: &Rules, now: Ms) {
     for entry in ledger
         .items
         .values_mut()
         .filter(|e| e.kind == Kind::Message && e.is_open())
     {
-        let is_done = |name: &str| entry.to.get(name).is_some_and(|t| t.state.is_final());
+        let is_done = |name: &str| entry.to.get(name).is_some_and(|t| t.state.is_final()) || !entry.is_meant_for(name);
         if rules.outlets.iter().all(|o| is_done(&o.name)) {
             entry.close(now, "done");
         }

@@ -47,6 +47,8 @@ pub struct Cli {
         display_order = command_line::LAST
     )]
     color: Color,
+    #[command(flatten)]
+    list: inbox::List,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -124,6 +126,12 @@ impl Cli {
                 "--format oneline is for list; see ring-notify --help",
             ));
         }
+        if self.command.is_some() && self.list != inbox::List::default() {
+            return Err(Refusal::new(
+                Code::InvalidArgument,
+                "options of list stand behind it, or without any command; see ring-notify list --help",
+            ));
+        }
         if let Some(Command::Completions { shell }) = self.command {
             command_line::completions::<Cli>(shell, out);
             return Ok(exit::DONE);
@@ -138,7 +146,7 @@ impl Cli {
         let mut context = Context::open(TOOL, self.place, format, here, out, &mut std::io::stderr());
         let look = Look::new(&context.settings, self.color);
         let context = &mut context;
-        match self.command.unwrap_or(Command::List(inbox::List::default())) {
+        match self.command.unwrap_or(Command::List(self.list)) {
             Command::List(args) => inbox::list(&args, self.format == Format::Oneline, &look, context)?,
             Command::Read(args) => inbox::read(&args, context)?,
             Command::Clear(args) => inbox::clear(&args, context)?,

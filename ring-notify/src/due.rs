@@ -6,7 +6,7 @@
 
 use crate::hours::Hours;
 use crate::item::{Kind, Live};
-use crate::ledger::{Hold, Ledger, State, To};
+use crate::ledger::{Hold, Ledger, OutletState, State, To};
 use crate::outlet::{Outlet, Rules};
 use ring_session::process::Stamp;
 use ring_session::settings::Notify;
@@ -95,6 +95,13 @@ pub fn decide(ledger: &mut Ledger, open: &[Live], rules: &Rules, facts: &Facts<'
     ledger
         .outlets
         .retain(|name, _| rules.outlets.iter().any(|o| o.name == *name));
+    for outlet in &rules.outlets {
+        let new = || OutletState {
+            since_ms: facts.now,
+            ..OutletState::default()
+        };
+        ledger.outlets.entry(outlet.name.clone()).or_insert_with(new);
+    }
     let mut order: Vec<&Live> = open.iter().collect();
     // a stable sort: whose hook has started this run goes first, the rest by age
     order.sort_by_key(|l| facts.first.is_empty() || l.session != facts.first);
@@ -151,17 +158,24 @@ fn of_outlet(
 ) {
     let notify = &rules.notify;
     let bursts = first_rings(ledger, outlet, facts.now);
+    let since = ledger.outlets.get(&outlet.name).map_or(0, |o| o.since_ms);
     let (mut released, mut fresh, mut holds) = (Vec::new(), Vec::new(), Vec::new());
     let mut retried: BTreeMap<String, Vec<Candidate<'_>>> = BTreeMap::new();
     for live in order {
-        let Some(entry) = ledger.items.get_mut(&live.id) else {
+        let Some(entry) = ledger.items.get_mut(&live.id).filter(|e| e.is_meant_for(&outlet.name)) else {
             continue;
         };
         let to = entry.to.get(&outlet.name);
+        // an outlet that is new gets no turn that ended before it was there
+        let is_old_news = to.is_none() && is_turn(live.kind) && entry.seen_ms < since;
         let Some(candidate) = candidate(live, to, outlet, rules, facts.now) else {
             continue;
         };
-        match gate(&candidate, outlet, notify, facts, &bursts) {
+        let rule = match is_old_news {
+            true => Gate::Skip,
+            false => gate(&candidate, outlet, notify, facts, &bursts),
+        };
+        match rule {
             Gate::Skip => skip(
                 entry.to.entry(outlet.name.clone()).or_default(),
                 candidate.ring,
@@ -253,7 +267,6 @@ fn gate(
 ) -> Gate {
     let live = candidate.live;
     let urgent = candidate.is_urgent;
-    let is_turn = matches!(live.kind, Kind::Completed | Kind::Failed);
     let is_short = live.kind == Kind::Completed && live.duration_ms < notify.completed_min_ms;
     let in_hours = outlet.hours.as_ref().filter(|h| (facts.hours)(h));
     let rings = bursts.get(&live.session).copied().unwrap_or(0);
@@ -269,7 +282,7 @@ fn gate(
         // 5
         () if live.kind == Kind::Completed && live.background > 0 => Gate::Hold(Hold::Background),
         // 6
-        () if outlet.skip_when_looking && facts.looking.contains(&live.session) => match is_turn {
+        () if outlet.skip_when_looking && facts.looking.contains(&live.session) => match is_turn(live.kind) {
             true => Gate::Skip,
             false => Gate::Hold(Hold::Looking),
         },
@@ -278,6 +291,10 @@ fn gate(
         // 8
         () => Gate::Pass,
     }
+}
+
+fn is_turn(kind: Kind) -> bool {
+    matches!(kind, Kind::Completed | Kind::Failed)
 }
 
 fn is_on(kind: Kind, notify: &Notify) -> bool {

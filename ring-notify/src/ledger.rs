@@ -83,6 +83,8 @@ members! {
         body as sparse: String,
         /// Of a message, until it is closed.
         urgent as sparse: bool,
+        /// Of a message: the only outlets that are meant; empty: all.
+        only as sparse: Vec<String>,
         /// By outlet.
         to: BTreeMap<String, To>,
     }
@@ -123,6 +125,8 @@ members! {
     /// What is known of one outlet.
     #[derive(Default)]
     pub struct OutletState {
+        /// When it was first seen; 0: before this was noted.
+        since_ms as sparse: Ms,
         /// Start of the debounce window; 0: none.
         window_ms: Ms,
         /// Last result.
@@ -204,6 +208,11 @@ impl Hold {
 }
 
 impl Entry {
+    /// Whether it is for an outlet of that name.
+    pub fn is_meant_for(&self, outlet: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|name| name == outlet)
+    }
+
     /// Whether the item's live record still says so.
     pub fn is_open(&self) -> bool {
         self.closed_ms.is_none()

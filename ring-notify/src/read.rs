@@ -7,6 +7,7 @@ use crate::message::Place;
 use crate::sources::Sources;
 use ring_hook::row::Row;
 use ring_hook::store as rows;
+use ring_hook::summary::of_request;
 use ring_session::notification::{Beyond, Head, InboxRow};
 use ring_session::process::Stamp;
 use ring_session::record::{NotificationKind, Origin, ProposalKind, ProposalStatus, RequestState};
@@ -263,12 +264,12 @@ fn of_record(seen: &Seen, row: Option<&Row>, here: &Here, settings: &Settings) -
             &base.session,
             "foreground",
             "permission",
-            &request_detail(r),
+            &request_detail(r, settings),
             &r.call_id,
         ),
         opened_ms: r.created_ms,
         until_ms: r.expires_ms,
-        detail: request_detail(r),
+        detail: request_detail(r, settings),
         tool: r.tool.clone(),
         ..base.clone()
     });
@@ -294,11 +295,9 @@ fn of_record(seen: &Seen, row: Option<&Row>, here: &Here, settings: &Settings) -
     requests.chain(proposal).collect()
 }
 
-fn request_detail(request: &ring_session::record::Request) -> String {
-    match request.reason.as_str() {
-        "" => request.tool.clone(),
-        reason => format!("{}: {reason}", request.tool),
-    }
+fn request_detail(request: &ring_session::record::Request, settings: &Settings) -> String {
+    let arguments = request.preview.as_ref().map(|raw| raw.0.get());
+    of_request(&request.tool, &request.reason, arguments, settings.store_details)
 }
 
 fn turn(row: &InboxRow, status: Option<&Row>, here: &Here) -> Live {

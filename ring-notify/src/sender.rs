@@ -1,6 +1,7 @@
 //! Sending what a pass has claimed: a last look at each item, the message, the outlet, and its result into the ledger
 //! (ring-notify(1), DELIVERY). Nothing is sent under a lock.
 
+use crate::admit::finish_messages;
 use crate::cli::warn;
 use crate::compose::{Part, Style, compose};
 use crate::due::Due;
@@ -58,6 +59,8 @@ impl Sender<'_> {
             let _held = ledger::lock(state)?;
             let mut ledger = ledger::usable(state)?;
             let told = settle(&mut ledger, due, results, &me(), self.pass.rules, now);
+            // a message that has arrived everywhere is for nobody else
+            finish_messages(&mut ledger, self.pass.rules, now);
             ledger::write(state, &mut ledger)?;
             told
         };

@@ -41,9 +41,9 @@ impl Sources {
             .any(|l| l.session == session && l.kind.needs_somebody())
     }
 
-    /// Whether a session has a proposal that awaits a decision.
-    pub fn has_proposal(&self, session: &str) -> bool {
-        let is = |l: &Live| l.kind == crate::item::Kind::Proposal && l.session == session;
-        self.live.iter().any(is)
+    /// The proposal of a session that awaits a decision.
+    pub fn proposal(&self, session: &str) -> Option<&Live> {
+        let is = |l: &&Live| l.kind == crate::item::Kind::Proposal && l.session == session;
+        self.live.iter().find(is)
     }
 }

@@ -94,8 +94,8 @@ fn read(
     }
     let mut sessions = records::Records::default();
     if on("session") {
-        let state = state.clone();
-        let (read, mut source) = source::begin("session", move || records::read(&state, now)).finish();
+        let (state, settings) = (state.clone(), settings.clone());
+        let (read, mut source) = source::begin("session", move || records::read(&state, now, &settings)).finish();
         if read.absent {
             source.state = "absent".into();
         }

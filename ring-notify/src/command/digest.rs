@@ -189,11 +189,11 @@ fn human(out: &mut dyn Write, digest: &Digest, back: Ms, now: Ms, look: &Look) -
     })?;
     let failed = digest.finished.iter().filter(|f| f.result == "failed").count();
     let failed = if failed > 0 {
-        format!(", {failed} failed")
+        format!("over, {failed} of them failed")
     } else {
-        String::new()
+        "finished".to_owned()
     };
-    let heading = title(Tone::Plain, digest.finished.len(), &format!("finished{failed}"));
+    let heading = title(Tone::Plain, digest.finished.len(), &failed);
     section.write(out, heading, &digest.finished, false, |f| Cells {
         what: outcome(f, section.is_narrow(), look),
         tone: match f.result {

@@ -86,7 +86,8 @@ fn show(quiet: &Quiet, context: &mut Context<'_>) -> Result<(), Refusal> {
     };
     let back = match (on, held) {
         (false, 0) => String::new(),
-        (_, n) => format!(", {n} held"),
+        (false, n) => format!(", {n} held; `ring-notify deliver` sends what is due"),
+        (true, n) => format!(", {n} held"),
     };
     context.print(&document, |out| writeln!(out, "{word}{back}"))
 }

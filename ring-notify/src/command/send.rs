@@ -11,7 +11,7 @@ use ring_session::time::Ms;
 use ring_session::{Code, Refusal, id, ring, text};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::sync::Mutex;
 
 /// Characters of a title, and of a body, at most.
@@ -74,7 +74,7 @@ pub fn run(args: Args, context: &mut Context<'_>) -> Result<(), Refusal> {
     };
     let now = context.now();
     let item = format!("msg:{}", wanted.id.clone().unwrap_or_else(|| id::mint(now)));
-    let repeated = !enter(&item, wanted, session, &rules, now, context)?;
+    let repeated = !enter(&item, wanted, session, now, context)?;
     if !repeated {
         let pass = Pass {
             store: &context.store,
@@ -104,8 +104,11 @@ fn wanted(args: Args) -> Result<Wanted, Refusal> {
         Ok(bytes)
     };
     let Some(title) = args.title else {
-        let wanted: Wanted =
-            serde_json::from_slice(&input()?).map_err(|e| bad(format!("stdin is not what --title replaces: {e}")))?;
+        if std::io::stdin().is_terminal() {
+            return Err(bad("say what about: --title TEXT, or a JSON object on stdin"));
+        }
+        let wanted: Wanted = serde_json::from_slice(&input()?)
+            .map_err(|e| bad(format!("without --title stdin must be a JSON object with a title: {e}")))?;
         return Ok(Wanted {
             id: args.id.or(wanted.id),
             urgent: args.urgent || wanted.urgent,
@@ -195,14 +198,7 @@ fn session(given: &str, context: &Context<'_>) -> Result<String, Refusal> {
 }
 
 /// Puts the message into the ledger; false if it is there already.
-fn enter(
-    item: &str,
-    wanted: Wanted,
-    session: String,
-    rules: &Rules,
-    now: Ms,
-    context: &Context<'_>,
-) -> Result<bool, Refusal> {
+fn enter(item: &str, wanted: Wanted, session: String, now: Ms, context: &Context<'_>) -> Result<bool, Refusal> {
     let state = context.place.state();
     let _held = ledger::lock(&state)?;
     let mut ledger = ledger::usable(&state)?;
@@ -212,7 +208,7 @@ fn enter(
     if ledger.started_ms == 0 {
         ledger.started_ms = now;
     }
-    let mut entry = Entry {
+    let entry = Entry {
         kind: Kind::Message,
         session,
         opened_ms: now,
@@ -220,18 +216,9 @@ fn enter(
         title: text::clean(&wanted.title, LIMITS.0),
         body: lines(&wanted.body),
         urgent: wanted.urgent,
+        only: wanted.to,
         ..Entry::default()
     };
-    for outlet in &rules.outlets {
-        if !wanted.to.is_empty() && !wanted.to.contains(&outlet.name) {
-            let not_meant = To {
-                state: State::Skipped,
-                at_ms: now,
-                ..To::default()
-            };
-            entry.to.insert(outlet.name.clone(), not_meant);
-        }
-    }
     ledger.items.insert(item.to_owned(), entry);
     ledger::write(&state, &mut ledger)?;
     Ok(true)

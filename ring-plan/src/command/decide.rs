@@ -122,9 +122,13 @@ fn decided(proposal: &Proposal, action: &str, mode: Option<PermissionMode>) -> R
                 return Ok(true);
             }
             let said = proposal.action.clone().unwrap_or_default();
+            let granted = match proposal.permission_mode.filter(|_| said == "approve") {
+                Some(mode) => format!(" with --permission {}", mode.as_str()),
+                None => String::new(),
+            };
             Err(Refusal::new(
                 Code::PlanApprovalConflict,
-                format!("somebody has decided otherwise: {said}"),
+                format!("it is decided already, and otherwise: {said}{granted}"),
             )
             .with("action", said))
         }
@@ -134,9 +138,11 @@ fn decided(proposal: &Proposal, action: &str, mode: Option<PermissionMode>) -> R
 fn check_waiter(work: &Work, proposal: &Proposal) -> Result<(), Refusal> {
     let waited_for = proposal.waiter.as_ref().is_some_and(|w| !work.is_dead(w));
     if proposal.via == "hook" && !waited_for {
-        return Err(
-            stale("nobody waits for this answer here; answer in the agent's own prompt").with("reason", "no_waiter"),
-        );
+        return Err(stale(
+            "nobody waits for this answer here; answer in the agent's own prompt. \
+                 `ring-hook install --with session,plan,notify --plan-wait 30m` lets later plans wait for it",
+        )
+        .with("reason", "no_waiter"));
     }
     Ok(())
 }

@@ -4,12 +4,13 @@ use super::files;
 use crate::board::{Finding, Waiting};
 use crate::merge::facts::Record;
 use ring_hook::key::key;
+use ring_hook::summary::of_request;
 use ring_session::record::{self, Origin, ProposalStatus, RequestState, Source};
 use ring_session::store::Seen;
 use ring_session::summary::{Glimpse, Summary};
 use ring_session::time::Ms;
 use ring_session::work::{Here, Work};
-use ring_session::{StateDir, Store, shown};
+use ring_session::{Settings, StateDir, Store, shown};
 
 /// One session of the board, from one record or several that name the same agent's session.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +46,7 @@ pub struct Records {
 ///
 /// # Errors
 /// A text for people, if the folder cannot be listed.
-pub fn read(state: &StateDir, now: Ms) -> Result<Records, String> {
+pub fn read(state: &StateDir, now: Ms, settings: &Settings) -> Result<Records, String> {
     if files::entries(&state.sessions())?.is_none() {
         return Ok(Records {
             absent: true,
@@ -57,7 +58,7 @@ pub fn read(state: &StateDir, now: Ms) -> Result<Records, String> {
     let (all, broken) = store
         .survey(|glimpse| match glimpse {
             Glimpse::Idle(summary) => idle(summary),
-            Glimpse::Whole(seen) => one(*seen, &here),
+            Glimpse::Whole(seen) => one(*seen, &here, settings.store_details),
         })
         .map_err(|e| e.message)?;
     let skipped = broken
@@ -129,7 +130,7 @@ fn names(id: &str, agent: &str, agent_session_id: &str) -> (String, String, Stri
     }
 }
 
-fn one(seen: Seen, here: &Here) -> SessionRecord {
+fn one(seen: Seen, here: &Here, details: bool) -> SessionRecord {
     let work = Work::new(seen.record, here.clone());
     let record = &work.record;
     let (key, agent, session_id) = names(&record.id, &record.agent, &record.agent_session_id);
@@ -143,7 +144,7 @@ fn one(seen: Seen, here: &Here) -> SessionRecord {
         owner: owner.filter(|e| work.is_alive(e)).map(|e| e.pid),
         record: Record {
             id: record.id.clone(),
-            open: open(&work),
+            open: open(&work, details),
             prompted: record
                 .proposal
                 .as_ref()
@@ -158,7 +159,7 @@ fn one(seen: Seen, here: &Here) -> SessionRecord {
 
 /// The open proposal and the open requests that nobody but a person at the record can answer. A request of a hook is
 /// the row's business; a proposal of a hook counts while the agent can take the answer.
-fn open(work: &Work) -> Vec<Waiting> {
+fn open(work: &Work, details: bool) -> Vec<Waiting> {
     let record = &work.record;
     let proposal = record.proposal.as_ref().filter(|p| {
         let hooked = p.via == "hook";
@@ -177,10 +178,7 @@ fn open(work: &Work) -> Vec<Waiting> {
     let requests = record.permissions.iter().filter(counts).map(|r| Waiting {
         id: r.id.clone(),
         kind: "permission".into(),
-        detail: match r.reason.as_str() {
-            "" => r.tool.clone(),
-            reason => format!("{}: {reason}", r.tool),
-        },
+        detail: of_request(&r.tool, &r.reason, r.preview.as_ref().map(|raw| raw.0.get()), details),
         owner: "foreground".into(),
         owner_type: String::new(),
         since_ms: r.created_ms,
