@@ -158,6 +158,16 @@ mod tests {
     }
 
     #[test]
+    fn a_request_of_a_record_says_why_else_what_it_touches() {
+        let of = |reason, details| of_request("Bash", reason, Some(r#"{"command":"git push"}"#), details);
+        assert_eq!(of("", true), "Bash: git push");
+        assert_eq!(of("", false), "Bash");
+        assert_eq!(of("to publish", true), "Bash: to publish");
+        assert_eq!(of_request("Bash", "", None, true), "Bash");
+        assert_eq!(of_request("Bash", "", Some("[1"), true), "Bash");
+    }
+
+    #[test]
     fn h27_the_detail_of_a_call_is_what_it_touches() {
         assert_eq!(of("T", r#"{"command":["bash","-lc","ls"]}"#), "T: bash -lc ls");
         assert_eq!(of("T", r#"{"notebook_path":"/n.ipynb"}"#), "T: /n.ipynb");

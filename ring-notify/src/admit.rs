@@ -99,6 +99,7 @@ fn mend_clock(ledger: &mut Ledger, now: Ms) {
         }
     }
     for outlet in ledger.outlets.values_mut() {
+        mend(&mut outlet.since_ms);
         mend(&mut outlet.window_ms);
         mend(&mut outlet.last_ms);
     }

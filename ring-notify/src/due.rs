@@ -158,7 +158,10 @@ fn of_outlet(
 ) {
     let notify = &rules.notify;
     let bursts = first_rings(ledger, outlet, facts.now);
-    let since = ledger.outlets.get(&outlet.name).map_or(0, |o| o.since_ms);
+    let since = ledger
+        .outlets
+        .get(&outlet.name)
+        .map_or(0, |o| o.since_ms.min(facts.now));
     let (mut released, mut fresh, mut holds) = (Vec::new(), Vec::new(), Vec::new());
     let mut retried: BTreeMap<String, Vec<Candidate<'_>>> = BTreeMap::new();
     for live in order {

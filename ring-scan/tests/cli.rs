@@ -90,6 +90,7 @@ fn nothing_on_the_machine_is_one_line_that_says_what_to_do() {
         world
             .command(&[])
             .env_remove("HOME")
+            .env("TMPDIR", world.path("tmp"))
             .env_remove("RING_STATE_DIR")
             .env_remove("RING_CONFIG"),
     );

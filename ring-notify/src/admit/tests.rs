@@ -337,3 +337,44 @@ fn n71_a_message_is_done_when_it_is_final_everywhere() {
         ("done".into(), "")
     );
 }
+
+#[test]
+fn n31_the_dialog_of_an_earlier_plan_has_nothing_to_do_with_the_next_one() {
+    let mut world = World::new(&["desk"]);
+    let mut dialog = wait("s", "a", NOON);
+    dialog.kind = Kind::Plan;
+    world.open(dialog.clone());
+    world.open(plan("s", "p", NOON));
+    assert_eq!(world.run(), ["desk plan:p/0"]);
+    // the plan is rejected; nothing tells the row, whose dialog rings by itself now
+    world.close("plan:p");
+    world.later(4_000);
+    assert_eq!(world.run(), ["desk wait:s:a/0"]);
+    // the agent proposes again: the row still shows the old dialog, or a new one
+    world.later(4_000);
+    world.open(plan("s", "q", world.now));
+    assert_eq!(world.run(), ["desk plan:q/0"]);
+    world.close(A);
+    world.later(1_000);
+    assert_eq!(world.run(), [""; 0]);
+    assert_eq!(why(&world, A), "answered");
+}
+
+#[test]
+fn a_message_is_for_nobody_but_whom_it_names_and_for_no_outlet_that_comes_later() {
+    let mut world = World::new(&["a", "b"]);
+    for (id, only) in [("msg:a", vec!["a".to_owned()]), ("msg:all", Vec::new())] {
+        let message = Entry {
+            kind: Kind::Message,
+            opened_ms: NOON,
+            title: "x".into(),
+            only,
+            ..Entry::default()
+        };
+        world.ledger.items.insert(id.into(), message);
+    }
+    assert_eq!(world.run(), ["a msg:a/0", "a msg:all/0", "b msg:all/0"]);
+    finish_messages(&mut world.ledger, &world.rules, world.now);
+    world.rules.outlets.push(crate::testing::outlet("c"));
+    assert_eq!(world.run(), [""; 0]);
+}

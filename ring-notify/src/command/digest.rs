@@ -189,7 +189,7 @@ fn human(out: &mut dyn Write, digest: &Digest, back: Ms, now: Ms, look: &Look) -
     })?;
     let failed = digest.finished.iter().filter(|f| f.result == "failed").count();
     let failed = if failed > 0 {
-        format!("over, {failed} of them failed")
+        format!("finished, {failed} of them failed")
     } else {
         "finished".to_owned()
     };

@@ -3,7 +3,7 @@
 use crate::command::deliver::rules;
 use crate::ledger::{self, State};
 use crate::moment::local;
-use crate::outlet::Outlet;
+use crate::outlet::{Outlet, Way};
 use crate::send;
 use jiff::tz::TimeZone;
 use ring_session::context::Context;
@@ -30,10 +30,13 @@ pub fn run(context: &mut Context<'_>) -> Result<(), Refusal> {
         let known = ledger.outlets.get(&outlet.name).filter(|o| o.last_ms > 0);
         let (last, last_ms) = known.map_or((None, None), |o| (Some(o.last.clone()), Some(o.last_ms)));
         let in_hours = outlet.hours.as_ref().map(|h| h.hold(now, &TimeZone::system()));
-        let secrets: Map<String, Value> = send::shown(&outlet.way)
+        let mut secrets: Map<String, Value> = send::shown(&outlet.way)
             .into_iter()
             .map(|(name, shown)| (name, shown.into()))
             .collect();
+        if outlet.way == Way::Auto {
+            secrets.insert("by".into(), send::auto_goes_by().into());
+        }
         all.push(json!({
             "name": outlet.name,
             "type": outlet.way.as_str(),
@@ -87,7 +90,7 @@ pub fn run(context: &mut Context<'_>) -> Result<(), Refusal> {
     context.print(&document, |out| match all.is_empty() {
         true => writeln!(
             out,
-            "no outlet: nothing rings (notify.outlet is empty, or notify_backend is none)"
+            "no outlet: nothing rings (notify.outlet is empty or none of it is good, or notify_backend is none)"
         ),
         false => table.write(out, &all, cells),
     })

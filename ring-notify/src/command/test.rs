@@ -2,6 +2,7 @@
 
 use crate::command::deliver::rules;
 use crate::message::{Facts, Message, Place};
+use crate::outlet::Way;
 use crate::send::{self, Fate};
 use ring_session::context::Context;
 use ring_session::{Code, Refusal, id};
@@ -79,7 +80,7 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
     });
     let mut to = Map::new();
     let mut lines = Vec::new();
-    let mut bad = Vec::new();
+    let mut bad = false;
     for (outlet, fate) in outlets.iter().zip(&fates) {
         let (state, error) = match fate {
             Fate::Sent => ("sent", ""),
@@ -88,20 +89,23 @@ pub fn run(args: &Args, context: &mut Context<'_>) -> Result<(), Refusal> {
             Fate::Unconfirmed { error } => ("unconfirmed", error.as_str()),
         };
         to.insert(outlet.name.clone(), json!({"state": state, "error": error}));
-        let line = match error {
-            "" => format!("{}: {state}", outlet.name),
-            _ => format!("{}: {state}, {error}", outlet.name),
+        let by = match outlet.way {
+            Way::Auto => format!(" (by {})", send::auto_goes_by()),
+            _ => String::new(),
         };
-        if *fate != Fate::Sent {
-            bad.push(line.clone());
-        }
+        let line = match (error, send::explained(error)) {
+            ("", _) => format!("{}: {state}{by}", outlet.name),
+            (_, "") => format!("{}: {state}, {error}", outlet.name),
+            (_, means) => format!("{}: {state}, {error} ({means})", outlet.name),
+        };
+        bad |= *fate != Fate::Sent;
         lines.push(line);
     }
     let document = json!({"schema": 1, "id": item, "repeated": false, "to": Value::Object(to)});
-    if !bad.is_empty() {
+    if bad {
         return Err(Refusal::new(
             Code::DeliveryFailed,
-            format!("{}; see `ring-notify outlets`", bad.join("; ")),
+            format!("{}; see `ring-notify outlets`", lines.join("; ")),
         )
         .with("to", document["to"].clone()));
     }

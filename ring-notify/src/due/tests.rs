@@ -573,3 +573,17 @@ fn a_claim_names_its_process() {
     assert_eq!(world.ledger.items[A].to["desk"].owner, Some(process(7)));
     assert_eq!(world.stands(A, "desk"), "claimed");
 }
+
+#[test]
+fn an_outlet_that_is_new_gets_what_is_needed_now_and_no_turn_of_before() {
+    let mut world = World::new(&["desk"]);
+    world.open(turn("s", "old", Kind::Failed, NOON));
+    world.open(wait("s", "a", NOON));
+    world.run();
+    world.later(1_000);
+    world.rules.outlets.push(crate::testing::outlet("phone"));
+    assert_eq!(world.run(), ["phone wait:s:a/0"]);
+    world.later(1_000);
+    world.open(turn("s", "new", Kind::Failed, world.now));
+    assert_eq!(world.run(), ["desk turn:new/0", "phone turn:new/0"]);
+}

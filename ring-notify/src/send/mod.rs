@@ -128,6 +128,27 @@ fn auto(message: &Message) -> Fate {
     left
 }
 
+/// By which way `auto` goes from this process, as far as it does not depend on the item, for people.
+pub fn auto_goes_by() -> &'static str {
+    let program = choices().into_iter().find(|way| is_program(way) && usable(way).is_ok());
+    program.map_or("the session's terminal: tmux, OSC 9, bell", |way| way.as_str())
+}
+
+/// What an error of the ledger means, for people; nothing for what speaks for itself.
+pub fn explained(error: &str) -> &'static str {
+    match error {
+        "connect" => "nothing answers at that address",
+        "tls" => "the server's certificate is not trusted, or it does not speak TLS",
+        "timeout" => "no answer within 10 seconds",
+        "no_tty" => "there is no terminal to write to",
+        "no_pane" => "no tmux pane that anybody sees",
+        "not_usable" => "it cannot be used from here",
+        "http 401" | "http 403" => "the server wants another token, user or password",
+        "http 404" => "the server knows no such address",
+        _ => "",
+    }
+}
+
 fn is_program(way: &Way) -> bool {
     matches!(way, Way::TerminalNotifier { .. } | Way::Osascript | Way::NotifySend)
 }

@@ -88,7 +88,7 @@ fn n75_a_digest_lists_what_waits_works_and_has_ended() {
         "Build API v2",
         "1 working",
         "works",
-        "2 finished, 1 failed",
+        "2 finished, 1 of them failed",
         "✗ EXIT_3",
         "1 ended",
         "2 waits in 4h: 0s in all, 2 still open",
@@ -113,7 +113,7 @@ fn n75_the_json_is_complete_and_people_see_five_a_section() {
     let lines: Vec<&str> = human.lines().collect();
     assert_eq!(lines.len(), 2 * (1 + 5 + 1), "{human}");
     assert_eq!((lines[0], lines[6]), ("7 working", "  and 2 more"));
-    assert_eq!((lines[7], lines[13]), ("7 finished, 1 failed", "  and 2 more"));
+    assert_eq!((lines[7], lines[13]), ("7 finished, 1 of them failed", "  and 2 more"));
     assert!(lines[8].contains("done 0") && lines[9].contains("done 6"), "{human}");
 }
 
