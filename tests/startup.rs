@@ -71,7 +71,7 @@ fn home_with_a_row(program: &Path) -> Home {
 }
 
 #[test]
-fn an_event_on_an_existing_row_stays_within_its_instructions() {
+fn h78_an_event_on_an_existing_row_stays_within_its_instructions() {
     let Some(program) = release() else { return };
     if !has("valgrind") {
         eprintln!("skipped: valgrind is not installed");
@@ -100,7 +100,7 @@ fn an_event_on_an_existing_row_stays_within_its_instructions() {
 }
 
 #[test]
-fn an_event_starts_nobody_syncs_nothing_and_reads_no_process_table() {
+fn h78_an_event_starts_nobody_syncs_nothing_and_reads_no_process_table() {
     let Some(program) = release() else { return };
     if !has("strace") {
         eprintln!("skipped: strace is not installed");
