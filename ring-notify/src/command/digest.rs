@@ -188,10 +188,10 @@ fn human(out: &mut dyn Write, digest: &Digest, back: Ms, now: Ms, look: &Look) -
         section.cells(w.since_ms, &w.who)
     })?;
     let failed = digest.finished.iter().filter(|f| f.result == "failed").count();
-    let failed = if failed > 0 {
-        format!("finished, {failed} of them failed")
-    } else {
-        "finished".to_owned()
+    let failed = match failed {
+        0 => "finished".to_owned(),
+        all if all == digest.finished.len() => "failed".to_owned(),
+        some => format!("finished, {some} of them failed"),
     };
     let heading = title(Tone::Plain, digest.finished.len(), &failed);
     section.write(out, heading, &digest.finished, false, |f| Cells {
