@@ -112,6 +112,9 @@ pub fn visible(markdown: &str) -> String {
     out
 }
 
+/// So long the shortest difference is looked for.
+const LONGEST_SEARCH: std::time::Duration = std::time::Duration::from_secs(1);
+
 /// Runs `diff`.
 ///
 /// # Errors
@@ -128,7 +131,10 @@ pub fn diff(args: &Diff, context: &mut Context<'_>) -> Result<(), Refusal> {
         .max_by(|a, b| (a.created_ms, &a.id).cmp(&(b.created_ms, &b.id)));
     let old = from.as_ref().map_or("", |p| p.markdown.as_str());
     let name = from.as_ref().map_or("/dev/null", |p| p.id.as_str());
-    let diff = similar::TextDiff::from_lines(old, &to.markdown)
+    // two texts that have nothing in common would take minutes for the shortest difference; any is right
+    let diff = similar::TextDiff::configure()
+        .timeout(LONGEST_SEARCH)
+        .diff_lines(old, to.markdown.as_str())
         .unified_diff()
         .header(name, &to.id)
         .to_string();
