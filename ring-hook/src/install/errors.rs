@@ -109,4 +109,18 @@ mod tests {
         assert_eq!(others.len(), 1);
         assert!(others[0].starts_with("acme: 1 event was lost"), "{others:?}");
     }
+
+    #[test]
+    fn a_log_of_twenty_thousand_agents_is_counted_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = StateDir::at(dir.path());
+        let text: String = (0..20_000)
+            .map(|n| format!("2026-11-30T19:00:00.000Z IO agent{n} Stop 7\n"))
+            .collect();
+        std::fs::write(state.hook_errors(), text).unwrap();
+        let begun = std::time::Instant::now();
+        assert_eq!(HookErrors::read(&state).of_others([], |_| 0).len(), 20_000);
+        // looking through all lines for each agent took minutes
+        assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+    }
 }
