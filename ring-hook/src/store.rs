@@ -7,6 +7,7 @@
 use crate::advance::{Effect, Fate, Outcome};
 use crate::row::{Row, SCHEMA};
 use ring_session::lock::Lock;
+use ring_session::regular;
 use ring_session::replace::{Durability, replace};
 use ring_session::{Code, Refusal, StateDir, events};
 use std::fs;
@@ -53,7 +54,7 @@ pub fn update(
 ) -> Result<Stored, Refusal> {
     let path = path(state, key);
     let _lock = Lock::acquire(&state.status_lock(stripe(key)), wait)?;
-    let row = match fs::read(&path) {
+    let row = match regular::read(&path) {
         Ok(bytes) => Row::parse(&bytes),
         Err(e) if e.kind() == ErrorKind::NotFound => None,
         Err(e) => return Err(Refusal::io("read", &path, &e)),
@@ -153,7 +154,7 @@ fn bad(path: PathBuf, why: &str) -> Bad {
 /// # Errors
 /// A text for people.
 pub fn read(path: &Path) -> Result<Option<Row>, String> {
-    let bytes = match fs::read(path) {
+    let bytes = match regular::read(path) {
         Ok(bytes) => bytes,
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(e.to_string()),

@@ -172,8 +172,8 @@ fn settings(event: &Event, payload: &[u8], given: &Given<'_>, place: &Place<'_>)
         if !place.of_hook {
             return false;
         }
-        let file = place.config.and_then(|path| std::fs::read(path).ok());
-        file.is_some_and(|text| memchr::memmem::find(&text, b"debug_payload_log").is_some())
+        let file = place.config.and_then(ring_session::settings::file_text);
+        file.is_some_and(|text| text.is_ok_and(|t| memchr::memmem::find(t.as_bytes(), b"debug_payload_log").is_some()))
     };
     if !decide::needs_settings(event) && !records() {
         return Settings::default();

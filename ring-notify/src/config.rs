@@ -7,7 +7,7 @@ use crate::outlet::{NAME, Ntfy, OUTLETS, Outlet, Preset, Projects, Rules, Secret
 use globset::GlobBuilder;
 use ring_session::Settings;
 use ring_session::settings::keys::{KINDS, OUTLETS as TYPES};
-use ring_session::settings::{Problem, file_text};
+use ring_session::settings::{Lines, Problem, bounded, file_text};
 use ring_session::state_dir;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -100,7 +100,7 @@ fn tables(file: &str, text: &str) -> (Option<Vec<Outlet>>, Vec<Problem>) {
     };
     let mut found = Found {
         file,
-        body,
+        lines: Lines::of(body),
         problems: Vec::new(),
     };
     let notify = root.get_ref().get("notify").and_then(|n| n.get_ref().as_table());
@@ -141,6 +141,7 @@ fn tables(file: &str, text: &str) -> (Option<Vec<Outlet>>, Vec<Problem>) {
             outlets.push(outlet);
         }
     }
+    bounded(file, &mut found.problems);
     (Some(outlets), found.problems)
 }
 
@@ -150,7 +151,7 @@ fn enabled(table: &DeTable<'_>) -> bool {
 
 struct Found<'a> {
     file: &'a str,
-    body: &'a str,
+    lines: Lines,
     problems: Vec<Problem>,
 }
 
@@ -213,7 +214,7 @@ impl Found<'_> {
     fn problem(&mut self, at: usize, key: &str, text: &str) {
         self.problems.push(Problem {
             file: self.file.to_owned(),
-            line: 1 + self.body.as_bytes().iter().take(at).filter(|b| **b == b'\n').count(),
+            line: self.lines.at(at),
             key: key.to_owned(),
             text: text.to_owned(),
         });

@@ -8,8 +8,8 @@ use ring_hook::row::Row;
 use ring_hook::tail::{self, Kind, Tail};
 use ring_hook::view::{self, View};
 use ring_session::Settings;
+use ring_session::regular;
 use ring_session::time::Ms;
-use std::fs;
 use std::path::Path;
 
 /// The row as readers show it, without the waits that the agent's own records have ended.
@@ -76,11 +76,7 @@ fn claude(row: &Row, transcript: &Path) -> Option<Live> {
     let projects = transcript.ancestors().nth(2)?;
     let home = projects.parent().filter(|_| projects.ends_with("projects"))?;
     let path = home.join("sessions").join(format!("{}.json", process.pid));
-    // a pipe in its place would be waited for
-    let bytes = fs::metadata(&path)
-        .ok()
-        .filter(fs::Metadata::is_file)
-        .and_then(|_| fs::read(&path).ok())?;
+    let bytes = regular::read(&path).ok()?;
     let record = live::claude(&bytes, process.pid)?;
     // where starts are no ticks they are seconds
     let start_ms = Ms::try_from(process.start_ticks).ok()?.saturating_mul(1_000);

@@ -7,12 +7,12 @@ use crate::item::Kind;
 use ring_session::lock::{self, Lock};
 use ring_session::members;
 use ring_session::process::Stamp;
+use ring_session::regular;
 use ring_session::replace::{self, Durability};
 use ring_session::time::Ms;
 use ring_session::{Code, Refusal, StateDir};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -256,9 +256,15 @@ pub struct Stored {
 /// `SCHEMA_NEWER`, `IO`.
 pub fn read(state: &StateDir) -> Result<Stored, Refusal> {
     let path = path(state);
-    let bytes = match fs::read(&path) {
+    let bytes = match regular::read(&path) {
         Ok(bytes) => bytes,
         Err(e) if matches!(e.kind(), ErrorKind::NotFound) => return Ok(Stored::default()),
+        Err(e) if regular::is_unfit(&e) => {
+            return Ok(Stored {
+                broken: Some(e.to_string()),
+                ..Stored::default()
+            });
+        }
         Err(e) => return Err(Refusal::io("read", &path, &e)),
     };
     let (schema, read) = match serde_json::from_slice::<Ledger>(&bytes) {
@@ -334,7 +340,7 @@ pub fn set_aside(path: &Path) -> Result<(), Refusal> {
 /// `IO`; the old one stays.
 pub fn write(state: &StateDir, ledger: &mut Ledger) -> Result<(), Refusal> {
     let path = path(state);
-    ledger.revision += 1;
+    ledger.revision = ledger.revision.saturating_add(1);
     let mut bytes = serde_json::to_vec(ledger).map_err(std::io::Error::from)?;
     bytes.push(b'\n');
     replace::replace(&path, &bytes, Durability::Synced).map_err(|e| Refusal::io("write", &path, &e))

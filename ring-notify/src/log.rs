@@ -1,11 +1,12 @@
 //! The lines of `events.jsonl` and of the file before it, as `digest` and `stats` read them (ring(5), EVENTS).
 
+use ring_session::regular;
 use ring_session::time::Ms;
 use ring_session::{Refusal, StateDir};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -130,7 +131,7 @@ impl From<&str> for Log {
 }
 
 fn open(path: &Path) -> Result<Option<File>, Refusal> {
-    match File::open(path) {
+    match regular::open(path) {
         Ok(file) => Ok(Some(file)),
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
         Err(e) => Err(Refusal::io("read", path, &e)),
@@ -138,10 +139,10 @@ fn open(path: &Path) -> Result<Option<File>, Refusal> {
 }
 
 fn read_to(bytes: &mut Vec<u8>, file: Option<File>, path: &Path) -> Result<(), Refusal> {
-    match file.map(|mut f| f.read_to_end(bytes)) {
-        Some(Err(e)) => Err(Refusal::io("read", path, &e)),
-        _ => Ok(()),
+    if let Some(file) = file {
+        bytes.append(&mut regular::rest(&file).map_err(|e| Refusal::io("read", path, &e))?);
     }
+    Ok(())
 }
 
 #[cfg(test)]

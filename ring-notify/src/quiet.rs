@@ -2,11 +2,12 @@
 
 use crate::ledger;
 use ring_session::members;
+use ring_session::regular;
 use ring_session::replace::{self, Durability};
 use ring_session::time::Ms;
 use ring_session::{Code, Refusal, StateDir};
-use std::fs;
 use std::io::ErrorKind;
+use std::path::Path;
 use std::path::PathBuf;
 
 /// The schema that this program writes.
@@ -61,9 +62,10 @@ fn path(state: &StateDir) -> PathBuf {
 /// `SCHEMA_NEWER`, `IO`.
 pub fn read(state: &StateDir) -> Result<(Quiet, Option<String>), Refusal> {
     let path = path(state);
-    let bytes = match fs::read(&path) {
+    let bytes = match regular::read(&path) {
         Ok(bytes) => bytes,
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok((Quiet::default(), None)),
+        Err(e) if regular::is_unfit(&e) => return Ok((Quiet::default(), Some(counts_as_off(&path, &e)))),
         Err(e) => return Err(Refusal::io("read", &path, &e)),
     };
     match serde_json::from_slice::<Quiet>(&bytes) {
@@ -73,14 +75,15 @@ pub fn read(state: &StateDir) -> Result<(Quiet, Option<String>), Refusal> {
         )
         .with("path", path.to_string_lossy().into_owned())),
         Ok(quiet) => Ok((quiet, None)),
-        Err(e) => Ok((
-            Quiet::default(),
-            Some(format!(
-                "{} counts as off: {e}; `ring-notify quiet off` writes it anew",
-                path.display()
-            )),
-        )),
+        Err(e) => Ok((Quiet::default(), Some(counts_as_off(&path, &e)))),
     }
+}
+
+fn counts_as_off(path: &Path, why: &dyn std::fmt::Display) -> String {
+    format!(
+        "{} counts as off: {why}; `ring-notify quiet off` writes it anew",
+        path.display()
+    )
 }
 
 /// Replaces it, under the lock of `notify/`, from `now` until then (none: until it is switched off). An `until` that is

@@ -11,11 +11,11 @@ use ring_hook::summary::of_request;
 use ring_session::notification::{Beyond, Head, InboxRow};
 use ring_session::process::Stamp;
 use ring_session::record::{NotificationKind, Origin, ProposalKind, ProposalStatus, RequestState};
+use ring_session::regular;
 use ring_session::store::Seen;
 use ring_session::work::{Here, Work};
 use ring_session::{Code, Settings, Store};
 use std::collections::BTreeMap;
-use std::fs;
 use std::sync::Arc;
 
 /// What was read.
@@ -326,7 +326,7 @@ pub fn names(store: &Store) -> BTreeMap<String, String> {
         #[serde(default)]
         names: BTreeMap<String, String>,
     }
-    let bytes = fs::read(store.state().board().join("names.json")).unwrap_or_default();
+    let bytes = regular::read(&store.state().board().join("names.json")).unwrap_or_default();
     serde_json::from_slice::<Names>(&bytes)
         .map(|n| n.names)
         .unwrap_or_default()

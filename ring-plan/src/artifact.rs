@@ -238,8 +238,8 @@ fn sweep(dir: &OwnedFd, now: Ms) {
         if !name.to_bytes().starts_with(TEMP.as_bytes()) {
             continue;
         }
-        let old =
-            rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|s| now - s.st_mtime * 1000 > SWEEP_MS);
+        let old = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|s| now.saturating_sub(s.st_mtime.saturating_mul(1000)) > SWEEP_MS);
         if old {
             rustix::fs::unlinkat(dir, name, AtFlags::empty()).unwrap_or_default();
         }
@@ -282,7 +282,7 @@ pub fn verify(stored_project: Option<&str>, proposal: &Proposal) -> Result<(), R
         return Err(unsafe_path(&path.display().to_string()));
     }
     let mut bytes = Vec::new();
-    let limit = artifact.size + 1;
+    let limit = artifact.size.saturating_add(1);
     File::from(file)
         .take(limit)
         .read_to_end(&mut bytes)

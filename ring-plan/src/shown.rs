@@ -17,7 +17,10 @@ pub fn path(record: &Record, proposal: &Proposal) -> String {
 /// Time left until it expires; none unless it is pending with a deadline.
 pub fn remaining_ms(proposal: &Proposal, now: Ms) -> Option<Ms> {
     let pending = proposal.status == ProposalStatus::Pending;
-    proposal.expires_ms.filter(|_| pending).map(|e| (e - now).max(0))
+    proposal
+        .expires_ms
+        .filter(|_| pending)
+        .map(|e| e.saturating_sub(now).max(0))
 }
 
 /// A proposal as JSON: without its text, with what readers need of its session.

@@ -194,7 +194,11 @@ fn unknown_format(entry: &Entry) -> Finding {
 /// A mark that the clock has not reached yet.
 fn future_mark(entry: &Entry, context: &Context) -> Option<Finding> {
     let of_row = entry.hook.map_or(0, |h| h.row.seen_ms);
-    let ahead = entry.tail(context).map_or(0, |t| t.ms).max(of_row) - context.now;
+    let ahead = entry
+        .tail(context)
+        .map_or(0, |t| t.ms)
+        .max(of_row)
+        .saturating_sub(context.now);
     (ahead > CLOCK_SKEW_MS).then(|| Finding {
         check: "clock",
         agent: entry.agent.clone(),

@@ -45,8 +45,12 @@ fn open(path: &Path) -> io::Result<(File, u64)> {
         }
         other => other?,
     };
-    let size = file.metadata()?.len();
-    Ok((file, size))
+    let found = file.metadata()?;
+    // a pipe that nobody empties would stop the writer once it is full
+    if !found.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    Ok((file, found.len()))
 }
 
 fn last_byte(file: &File, size: u64) -> Option<u8> {

@@ -66,7 +66,7 @@ impl Work {
         let Some(proposal) = self.record.proposal.as_mut() else {
             return Err(stale(execution));
         };
-        proposal.version += 1;
+        proposal.version = proposal.version.saturating_add(1);
         proposal.updated_ms = now;
         let Some(running) = proposal.execution.as_mut() else {
             return Err(stale(execution));
@@ -97,7 +97,7 @@ impl Work {
         self.active_execution()?;
         let now = self.now();
         let mut proposal = self.record.proposal.take()?;
-        proposal.version += 1;
+        proposal.version = proposal.version.saturating_add(1);
         proposal.updated_ms = now;
         let execution = proposal.execution.as_mut()?;
         execution.state = finish.state();

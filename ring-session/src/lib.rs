@@ -33,6 +33,7 @@ pub mod queue;
 pub mod record;
 pub mod recovery;
 pub mod refusal;
+pub mod regular;
 pub mod replace;
 pub mod ring;
 pub mod row;

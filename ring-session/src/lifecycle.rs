@@ -350,7 +350,7 @@ impl Work {
             turn_id: turn.id.clone(),
             title: self.record.title.clone(),
             error_code: code,
-            duration_ms: (self.now() - turn.started_ms).max(0),
+            duration_ms: self.now().saturating_sub(turn.started_ms).max(0),
             created_ms: self.now(),
             ..Notification::default()
         });

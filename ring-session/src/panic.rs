@@ -1,10 +1,11 @@
 //! A defect of ours must not end as a page of backtrace in a person's terminal or in an agent's transcript.
 
 use crate::refusal::{Code, Refusal};
+use signal_hook::consts::SIGXFSZ;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
-use std::sync::Once;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Once};
 
 /// How many [`caught`] run at the moment, in all threads; while one does, panics are silent.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
@@ -23,6 +24,10 @@ thread_local! {
 /// Those of `f`, and `INTERNAL`.
 pub fn caught<T>(f: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
     HOOK.call_once(|| {
+        // a file over a limit of the shell (ulimit -f) is an error like a full disk, and no reason to die: the handler is
+        // there only so that the signal does nothing
+        let heeded = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+        heeded.map(|_| ()).unwrap_or_default();
         let before = take_hook();
         set_hook(Box::new(move |info| {
             if RUNNING.load(Ordering::Relaxed) == 0 {

@@ -118,7 +118,7 @@ impl Work {
         proposal.decided_by = Some(decision.by);
         proposal.closed_ms = Some(now);
         proposal.updated_ms = now;
-        proposal.version += 1;
+        proposal.version = proposal.version.saturating_add(1);
         proposal.waiter = None;
         proposal.execution = Some(Execution {
             epoch: proposal.epoch.clone(),
@@ -140,7 +140,7 @@ impl Work {
         proposal.decided_by = Some(decision.by);
         proposal.closed_ms = Some(now);
         proposal.updated_ms = now;
-        proposal.version += 1;
+        proposal.version = proposal.version.saturating_add(1);
         proposal.waiter = None;
         self.announce_proposal("plan_rejected", &proposal);
         self.to_history("proposal", &proposal);
@@ -216,7 +216,7 @@ impl Work {
             execution.ended_ms = Some(now);
             id.clone_from(&execution.id);
         }
-        proposal.version += 1;
+        proposal.version = proposal.version.saturating_add(1);
         proposal.updated_ms = now;
         self.announce(
             "execution_interrupted",
@@ -255,7 +255,7 @@ impl Work {
         proposal.error_code = Some(code.as_str().to_owned());
         proposal.closed_ms = Some(closed_ms);
         proposal.updated_ms = now;
-        proposal.version += 1;
+        proposal.version = proposal.version.saturating_add(1);
         self.announce_proposal(kind, &proposal);
         self.to_history("proposal", &proposal);
     }

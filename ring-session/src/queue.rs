@@ -85,6 +85,7 @@ impl Work {
         if self.record.queue.entries.is_empty() {
             self.record.queue.boot.clone_from(&self.here.stamp.boot);
         }
+        self.make_room();
         let position = self.record.queue.entries.iter().map(|e| e.position).max().unwrap_or(0) + 1;
         let effective = match self.record.permission_mode {
             PermissionMode::Inherit => push.inherited,
@@ -144,6 +145,7 @@ impl Work {
         if self.entry_is_started(id) {
             return Err(started(id));
         }
+        self.make_room();
         let lowest = self.record.queue.entries.iter().map(|e| e.position).min().unwrap_or(0);
         let place = self
             .record
@@ -157,6 +159,15 @@ impl Work {
         self.record.queue.entries.insert(0, entry.clone());
         self.queue_changed();
         Ok(entry)
+    }
+
+    /// Positions that leave no number before or behind them, which no program of the suite gives, are counted anew.
+    fn make_room(&mut self) {
+        let entries = &mut self.record.queue.entries;
+        if entries.iter().any(|e| matches!(e.position, i64::MIN | i64::MAX)) {
+            entries.sort_by_key(|e| e.position);
+            (1..).zip(entries).for_each(|(n, entry)| entry.position = n);
+        }
     }
 
     /// Holds the queue, or releases it on this boot.

@@ -11,7 +11,7 @@ mod value;
 
 pub use edit::set;
 pub use effective::{Entry, effective, get};
-pub use file::text as file_text;
+pub use file::{Lines, bounded, text as file_text};
 pub use value::Value;
 
 use crate::time::Ms;

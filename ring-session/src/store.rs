@@ -24,6 +24,7 @@ use crate::events;
 use crate::lock::{self, Lock};
 use crate::record::{ClosedTurn, Record};
 use crate::refusal::{Code, Refusal};
+use crate::regular;
 use crate::replace::{self, Durability};
 use crate::row::Row;
 use crate::state_dir::{StateDir, make_private};
@@ -202,7 +203,7 @@ impl Store {
     /// `SESSION_NOT_FOUND`; with the reason `unreadable` if there is a directory and no record that can be read.
     pub fn stored(&self, id: &str) -> Result<Record, Refusal> {
         let files = self.files(id);
-        match fs::read(files.record()) {
+        match regular::read(&files.record()) {
             Ok(bytes) => parse(&bytes).map_err(|e| match schema_of(&bytes) {
                 // to be kept for the program that can read it, not to be rebuilt
                 Some(schema) if schema > crate::record::SCHEMA => newer(id, schema),
@@ -418,7 +419,7 @@ impl Store {
             work.record.transcript.rows = cut.rows;
             work.record.transcript.cut = true;
         }
-        work.record.revision = stored.revision + 1;
+        work.record.revision = stored.revision.saturating_add(1);
         if (stored.revision > 0 || !work.rows.is_empty()) && !work.aside {
             work.record.updated_ms = self.here.now;
         }
@@ -613,7 +614,7 @@ impl Store {
         let ms = changed
             .and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok())
             .map(|d| d.as_millis() as Ms);
-        ms.is_some_and(|ms| self.here.now - ms > SWEEP_MS)
+        ms.is_some_and(|ms| self.here.now.saturating_sub(ms) > SWEEP_MS)
     }
 }
 
@@ -690,7 +691,7 @@ fn finish_cut(path: &Path, bytes: u64) -> io::Result<()> {
 
 /// Turn and row of a checkpoint file.
 pub fn read_checkpoint(path: &Path) -> Option<(String, Row)> {
-    let bytes = fs::read(path).ok()?;
+    let bytes = regular::read(path).ok()?;
     let object: crate::members::Object = serde_json::from_slice(&bytes).ok()?;
     let turn = object.get("turn_id")?;
     let row = Row::read(object.raw("row")?.0.get().as_bytes())?;

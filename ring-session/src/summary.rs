@@ -7,6 +7,7 @@
 
 use crate::record::{Mode, NEW_TITLE, Outcome, PermissionMode, Record, RequestState, SCHEMA, Source};
 use crate::refusal::{Code, Refusal};
+use crate::regular;
 use crate::shown::{Shown, shown};
 use crate::store::{Seen, Store};
 use crate::time::Ms;
@@ -387,7 +388,9 @@ impl Store {
 
 /// The bytes of a small file, in as few calls as it takes; none if anything is wrong with it.
 fn read<'a>(dir: BorrowedFd<'_>, path: &str, buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
-    let file = rustix::fs::openat(dir, path, OFlags::RDONLY | OFlags::CLOEXEC, FileMode::empty()).ok()?;
+    // a pipe in its place is no reason to wait for a writer
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(dir, path, flags, FileMode::empty()).ok()?;
     let mut size = 0;
     loop {
         let room = buffer.len() - size;
@@ -396,6 +399,10 @@ fn read<'a>(dir: BorrowedFd<'_>, path: &str, buffer: &'a mut Vec<u8>) -> Option<
         // a record is replaced, never changed: what is read short is read to its end
         if n < room {
             return buffer.get(..size);
+        }
+        // and a device has no end
+        if size as u64 > regular::WHOLE_BYTES {
+            return None;
         }
         buffer.resize(buffer.len() * 2, 0);
     }

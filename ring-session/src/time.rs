@@ -20,9 +20,12 @@ pub fn now_ms() -> Ms {
     }
 }
 
-/// What the variable says; nonsense in it does not count.
+/// The last millisecond of the year 9999: the end of every calendar here.
+const LAST: Ms = 253_402_300_799_999;
+
+/// What the variable says; nonsense in it, and a time that no clock shows, do not count.
 fn replaced(variable: &str) -> Option<Ms> {
-    variable.trim().parse().ok()
+    variable.trim().parse().ok().filter(|ms| (0..=LAST).contains(ms))
 }
 
 /// The longest span that the command line takes: 3650 days.
@@ -188,7 +191,9 @@ mod tests {
     fn c70_the_variable_replaces_the_clock_and_nonsense_in_it_does_not() {
         assert_eq!(replaced("1796040000000"), Some(1_796_040_000_000));
         assert_eq!(replaced(" 5\n"), Some(5));
-        assert_eq!(replaced("soon"), None);
+        for odd in ["soon", "-1", "-9223372036854775808", "9223372036854775807", "1e9", ""] {
+            assert_eq!(replaced(odd), None, "{odd}");
+        }
         assert!(now_ms() > 1_600_000_000_000);
     }
 

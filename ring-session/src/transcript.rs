@@ -6,6 +6,7 @@
 
 use crate::backward::{Stretch, quoted};
 use crate::record::Record;
+use crate::regular;
 use crate::row::Row;
 use crate::state_dir::make_private;
 use crate::work::{Behind, Cut};
@@ -107,7 +108,7 @@ pub fn size(path: &Path) -> io::Result<u64> {
 /// # Errors
 /// Those of the system.
 pub fn part(path: &Path, from: u64, to: u64) -> io::Result<Vec<u8>> {
-    let mut file = match File::open(path) {
+    let mut file = match regular::open(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         other => other?,
     };

@@ -219,7 +219,7 @@ impl Told {
         };
         let heard = match self.last_event_ms {
             0 => "no event yet".to_owned(),
-            at => format!("last event {} ago", human_span(now - at)),
+            at => format!("last event {} ago", human_span(now.saturating_sub(at))),
         };
         let head = format!(
             "{} {version}: {}{with}{waits} in {}; {heard}",

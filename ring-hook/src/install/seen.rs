@@ -2,9 +2,10 @@
 //! difference.
 
 use ring_session::StateDir;
+use ring_session::regular;
 use ring_session::time::{Ms, parse_iso};
 use serde::Deserialize;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -26,7 +27,7 @@ pub fn last_event(state: &StateDir, agent: &str) -> Ms {
     let rows = rows
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|e| e == "json"))
-        .filter_map(|path| serde_json::from_slice::<Row>(&fs::read(path).ok()?).ok())
+        .filter_map(|path| serde_json::from_slice::<Row>(&regular::read(&path).ok()?).ok())
         .filter(|row| row.agent == agent)
         .map(|row| row.event_ms);
     rows.chain(last_line(state, agent)).max().unwrap_or(0)
@@ -93,7 +94,7 @@ pub fn last_stamp(file: &Path, wanted: impl Fn(&str) -> bool) -> Option<Ms> {
 
 /// The end of a file; its first line may be half.
 fn end_of(path: &Path) -> Option<Vec<u8>> {
-    let mut file = File::open(path).ok()?;
+    let mut file = regular::open(path).ok()?;
     let size = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(size.saturating_sub(TAIL))).ok()?;
     let mut bytes = Vec::new();

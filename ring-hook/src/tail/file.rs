@@ -1,7 +1,8 @@
 //! Reading an agent's record from its file: bounded windows, and a second try when the file changes under the reader.
 
 use super::{HEAD, Kind, Tail, claude, codex};
-use std::fs::{self, File};
+use ring_session::regular;
+use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -15,7 +16,7 @@ const WINDOWS: [u64; 3] = [256 * 1024, 1024 * 1024, 4 * 1024 * 1024];
 /// What the file system says; anything but a regular file is not opened.
 pub fn head(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(HEAD);
-    open(path)?.take(HEAD as u64).read_to_end(&mut bytes)?;
+    regular::open(path)?.take(HEAD as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -63,14 +64,6 @@ struct Window {
     whole: bool,
 }
 
-/// A pipe in the place of a record would keep the reader waiting for ever.
-fn open(path: &Path) -> io::Result<File> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-    }
-    File::open(path)
-}
-
 fn read_end(path: &Path, limit: u64) -> io::Result<Window> {
     read_end_then(path, limit, || ())
 }
@@ -78,7 +71,7 @@ fn read_end(path: &Path, limit: u64) -> io::Result<Window> {
 /// `meanwhile` stands for what other programs do to the file while it is read.
 fn read_end_then(path: &Path, limit: u64, mut meanwhile: impl FnMut()) -> io::Result<Window> {
     for _ in 0..2 {
-        let mut file = open(path)?;
+        let mut file = regular::open(path)?;
         let before = file.metadata()?;
         let start = before.len().saturating_sub(limit);
         file.seek(SeekFrom::Start(start))?;

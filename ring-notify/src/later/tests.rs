@@ -1,5 +1,6 @@
 use super::*;
 use ring_hook::row::Wait;
+use std::fs;
 
 fn asked(kind: &str, since_ms: Ms) -> View {
     View {

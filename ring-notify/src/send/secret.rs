@@ -2,9 +2,8 @@
 
 use super::http;
 use crate::outlet::{Secret, Way};
-use rustix::fs::{Mode, OFlags};
+use ring_session::regular;
 use std::fmt;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -57,12 +56,7 @@ fn first_line(path: &Path) -> Option<String> {
         Ok(rest) => ring_session::state_dir::home()?.join(rest),
         Err(_) => PathBuf::from(path),
     };
-    // a pipe without a writer would never answer
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
+    let file = regular::open(&path).ok()?;
     let mut text = String::new();
     file.take(FILE).read_to_string(&mut text).ok()?;
     text.lines().next().map(str::to_owned)

@@ -238,6 +238,12 @@ impl Home {
         parse(&fs::read_to_string(self.path("state/notify/ledger.json")).unwrap())
     }
 
+    /// A folder in the way of the ledger, which cannot be set aside either.
+    pub fn obstruct_ledger(&self) {
+        fs::create_dir_all(self.path("state/notify/ledger.json")).unwrap();
+        fs::create_dir_all(self.path("state/notify/ledger.json.bad/full")).unwrap();
+    }
+
     /// Changes the stored ledger, as another time would have left it.
     pub fn edit_ledger(&self, change: impl FnOnce(&mut Value)) {
         let mut ledger = self.ledger();

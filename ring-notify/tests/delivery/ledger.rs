@@ -56,8 +56,7 @@ fn n68_a_ledger_or_quiet_of_a_later_program_is_left_alone_and_nothing_is_sent() 
 fn n68_a_ledger_that_cannot_be_written_or_locked_sends_nothing() {
     let home = Home::new();
     home.asks("s1", "git push");
-    // a folder in the way
-    fs::create_dir_all(home.path("state/notify/ledger.json")).unwrap();
+    home.obstruct_ledger();
     home.refused("IO", &["ring-notify", "deliver"]);
     assert!(home.taken().is_empty());
     fs::remove_dir(home.path("state/notify/ledger.json")).unwrap();

@@ -71,7 +71,7 @@ fn n74_a_watch_outlives_a_disk_that_cannot_be_written_and_says_so_once() {
     let home = Home::new();
     home.real_time().asks("s1", "git push");
     let ledger = home.path("state/notify/ledger.json");
-    fs::create_dir_all(&ledger).unwrap();
+    home.obstruct_ledger();
     let mut watch = home.command(&["ring-notify", "watch", "--interval", "1s"]);
     let errors = fs::File::create(home.path("errors")).unwrap();
     let watch = watch.stderr(errors).stdout(Stdio::null()).spawn().unwrap();

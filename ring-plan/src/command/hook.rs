@@ -11,6 +11,7 @@ use ring_session::members::Object;
 use ring_session::output::Output;
 use ring_session::process::Stamp;
 use ring_session::record::{PermissionMode, Proposal, ProposalStatus};
+use ring_session::regular;
 use ring_session::run::Signals;
 use ring_session::time::{self, Ms};
 use ring_session::work::{Here, Work};
@@ -69,7 +70,7 @@ pub fn run(args: &Args, place: &Place, here: Here, out: &mut Output<'_>) -> u8 {
 }
 
 fn row_of(store: &Store, key: &str) -> Option<Row> {
-    fs::read(rows::path(store.state(), key))
+    regular::read(&rows::path(store.state(), key))
         .ok()
         .and_then(|bytes| Row::parse(&bytes))
 }
@@ -83,7 +84,11 @@ fn plan_text(top: &Object, input: Option<&Object>) -> Option<String> {
         let mut bytes = Vec::new();
         let limit = crate::command::submit::MARKDOWN as u64 + 1;
         if meta.len() < limit {
-            fs::File::open(&path).ok()?.take(limit).read_to_end(&mut bytes).ok()?;
+            regular::open(std::path::Path::new(&path))
+                .ok()?
+                .take(limit)
+                .read_to_end(&mut bytes)
+                .ok()?;
         }
         String::from_utf8(bytes).ok().filter(|t| !t.trim().is_empty())
     };

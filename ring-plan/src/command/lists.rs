@@ -55,7 +55,7 @@ fn print(found: &[Found], context: &mut Context<'_>) -> Result<(), Refusal> {
             table::short(&ids, &f.proposal.id).to_owned(),
             f.proposal.kind.as_str().to_owned(),
             f.proposal.status.as_str().to_owned(),
-            human_span(here.now - f.proposal.created_ms),
+            human_span(here.now.saturating_sub(f.proposal.created_ms)),
             left.unwrap_or_default(),
             f.seen.record.title.clone(),
             f.proposal.title.clone(),

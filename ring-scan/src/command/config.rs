@@ -37,8 +37,12 @@ pub fn run(place: &Place, form: Form, action: Option<&ConfigAction>, out: &mut d
     }
     match action {
         None => {
-            let (entries, problems) = settings::effective(file.as_deref());
+            let (mut entries, problems) = settings::effective(file.as_deref());
             tell(&problems);
+            // a list is shown around; `get` answers the one who asks for it
+            for entry in &mut entries {
+                entry.value = keys::find(entry.key).map_or_else(|| entry.value.clone(), |k| k.listed(&entry.value));
+            }
             let file = file.map(|f| f.display().to_string()).unwrap_or_default();
             match json {
                 true => line(

@@ -114,7 +114,7 @@ impl Watch<'_> {
                 held = settle.hold(before, &mut board, looked);
             }
             let heard = self.listen(Some(&board));
-            let change = board.wake_ms.map(|at| span(at - board.now_ms));
+            let change = board.wake_ms.map(|at| span(at.saturating_sub(board.now_ms)));
             let due = [change, held].into_iter().flatten().min();
             let look = Look {
                 looked,

@@ -270,7 +270,7 @@ impl<'a> Case<'a> {
         let settings = facts.settings;
         let mut moments = vec![
             self.seen_ms.saturating_add(settings.quiet_after_ms),
-            self.seen_ms.saturating_add(settings.active_window_ms + 1),
+            self.seen_ms.saturating_add(settings.active_window_ms.saturating_add(1)),
         ];
         if let Some(live) = facts.live {
             moments.push(live.ms.saturating_add(IDLE_BELIEVED_MS));
@@ -278,15 +278,17 @@ impl<'a> Case<'a> {
         if let Some(h) = facts.hook {
             moments.extend([
                 h.row.foreground_ms.saturating_add(HOOK_JUST_NOW_MS + 1),
-                h.row.event_ms.saturating_add(settings.codex_permission_wait_ms + 1),
-                h.row.event_ms.saturating_add(settings.start_only_ms + 1),
+                h.row
+                    .event_ms
+                    .saturating_add(settings.codex_permission_wait_ms.saturating_add(1)),
+                h.row.event_ms.saturating_add(settings.start_only_ms.saturating_add(1)),
                 h.row.event_ms.saturating_add(10_001),
             ]);
         }
         if let Some(t) = facts.tail {
             moments.extend([
                 t.ms.saturating_add(SAME_MOMENT_MS),
-                t.ms.saturating_add(settings.working_threshold_ms + 1),
+                t.ms.saturating_add(settings.working_threshold_ms.saturating_add(1)),
             ]);
         }
         moments.extend(facts.children.iter().map(|c| c.ms.saturating_add(CHILD_RUNS_MS + 1)));

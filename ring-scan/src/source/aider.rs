@@ -3,9 +3,9 @@
 use super::files;
 use crate::processes::Processes;
 use ring_hook::tail::{Kind, Tail};
+use ring_session::regular;
 use ring_session::text::clean;
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub fn read(processes: &Processes) -> HashMap<u32, Tail> {
 
 fn history(path: &Path) -> Option<Tail> {
     let ms = files::stat(path)?;
-    let mut file = File::open(path).ok()?;
+    let mut file = regular::open(path).ok()?;
     let size = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(size.saturating_sub(TAIL))).ok()?;
     let mut bytes = Vec::new();

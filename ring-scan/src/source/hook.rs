@@ -4,9 +4,9 @@ use super::files;
 use crate::board::Finding;
 use ring_hook::row::Row;
 use ring_hook::view::{View, view};
+use ring_session::regular;
 use ring_session::time::Ms;
 use ring_session::{Settings, StateDir};
-use std::fs;
 
 /// A row and what readers show of it.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub fn read(state: &StateDir, settings: &Settings, now: Ms) -> Result<HookRows, 
             continue;
         };
         let path = entry.path();
-        let why = match fs::read(&path) {
+        let why = match regular::read(&path) {
             Ok(bytes) => match parse(&bytes) {
                 Some(row) => {
                     let view = view(&row, now, settings);

@@ -57,7 +57,7 @@ impl Context {
 
     /// Whether a file of this time lies in the window of what may be active.
     pub fn in_window(&self, file_ms: Ms) -> bool {
-        file_ms >= self.now - self.settings.active_window_ms
+        file_ms >= self.now.saturating_sub(self.settings.active_window_ms)
     }
 }
 

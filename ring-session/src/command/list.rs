@@ -70,7 +70,7 @@ fn cells(one: &Summary, status: &str, ids: &[String], now: i64) -> [String; 8] {
         one.shown.last.to_owned(),
         some(one.queued, "queued"),
         some(one.unread, "unread"),
-        human_span(now - one.updated_ms),
+        human_span(now.saturating_sub(one.updated_ms)),
         one.agent.clone(),
         one.title.clone(),
     ]

@@ -210,7 +210,7 @@ fn list(id: &str, context: &mut Context<'_>) -> Result<(), Refusal> {
                 } else {
                     table::short(&ids, &e.id).to_owned()
                 },
-                human_span(now - e.created_ms),
+                human_span(now.saturating_sub(e.created_ms)),
                 e.principal.clone(),
                 text::clean(text::first_line(&e.content), 160),
             ]

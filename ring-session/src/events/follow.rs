@@ -1,5 +1,6 @@
 //! Reading new lines of `events.jsonl` as they come, across its rotation.
 
+use crate::regular;
 use crate::state_dir::StateDir;
 use crate::time::Ms;
 use serde::Deserialize;
@@ -136,7 +137,7 @@ fn present<T>(result: io::Result<T>) -> io::Result<Option<T>> {
 
 impl Open {
     fn new(path: &Path) -> io::Result<Option<Open>> {
-        let file = present(File::open(path))?;
+        let file = present(regular::open(path))?;
         Ok(file.map(|file| Open {
             file,
             at: 0,

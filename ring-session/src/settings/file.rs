@@ -2,7 +2,8 @@
 
 use super::keys::{self, Key, Standing};
 use super::{Problem, Value};
-use std::fs::{self, File};
+use crate::regular;
+use crate::text::clean;
 use std::io::{self, Read};
 use std::path::Path;
 use toml::Spanned;
@@ -40,15 +41,12 @@ pub(super) fn in_order(found: Vec<Found>) -> impl Iterator<Item = Found> {
 /// Those of the system; it is no regular file, over 1 MiB, or no UTF-8.
 pub fn text(path: &Path) -> Option<io::Result<String>> {
     let read = || {
-        let kind = fs::metadata(path)?;
-        if !kind.is_file() {
-            return Err(io::Error::other("it is no regular file"));
-        }
-        if kind.len() > LIMIT {
+        let file = regular::open(path)?;
+        if file.metadata()?.len() > LIMIT {
             return Err(io::Error::other("it is over 1 MiB"));
         }
         let mut bytes = Vec::new();
-        File::open(path)?.take(LIMIT).read_to_end(&mut bytes)?;
+        file.take(LIMIT).read_to_end(&mut bytes)?;
         String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8"))
     };
     match read() {
@@ -84,6 +82,7 @@ pub(super) fn parse(file: &str, text: &str) -> Content {
     let mut walk = Walk {
         file,
         body,
+        lines: Lines::of(body),
         content: Content::default(),
     };
     match DeTable::parse(body) {
@@ -94,6 +93,7 @@ pub(super) fn parse(file: &str, text: &str) -> Content {
         }
     }
     walk.content.problems.sort_by_key(|p| p.line);
+    bounded(file, &mut walk.content.problems);
     walk.content
 }
 
@@ -101,21 +101,52 @@ pub(super) fn parse(file: &str, text: &str) -> Content {
 pub(super) fn broken(body: &str) -> Option<(usize, String)> {
     let error = DeTable::parse(body).err()?;
     let what = error.message().lines().next().unwrap_or_default();
-    Some((line(body, begin(&error)), what.to_owned()))
+    Some((Lines::of(body).at(begin(&error)), what.to_owned()))
 }
 
 fn begin(error: &toml::de::Error) -> usize {
     error.span().map_or(0, |s| s.start)
 }
 
-/// The line of a byte, from 1.
-fn line(body: &str, at: usize) -> usize {
-    1 + body.as_bytes().iter().take(at).filter(|b| **b == b'\n').count()
+/// So many problems of a file are told.
+const PROBLEMS: usize = 50;
+/// So many characters of a value or a key that is of no use are told.
+const TOLD: usize = 80;
+
+/// Cuts what is wrong with a file to what a person reads: a file that is no settings file at all could tell megabytes, at each event.
+pub fn bounded(file: &str, problems: &mut Vec<Problem>) {
+    let rest = problems.len().saturating_sub(PROBLEMS);
+    if rest > 0 {
+        problems.truncate(PROBLEMS);
+        problems.push(Problem {
+            file: file.to_owned(),
+            line: 0,
+            key: String::new(),
+            text: format!("and {rest} more like these"),
+        });
+    }
+}
+
+/// Where the lines of a text begin. Counting them anew for each of many keys would take minutes.
+#[derive(Debug)]
+pub struct Lines(Vec<usize>);
+
+impl Lines {
+    /// Those of a text.
+    pub fn of(body: &str) -> Lines {
+        Lines(memchr::memchr_iter(b'\n', body.as_bytes()).collect())
+    }
+
+    /// The line of a byte, from 1.
+    pub fn at(&self, byte: usize) -> usize {
+        1 + self.0.partition_point(|end| *end < byte)
+    }
 }
 
 struct Walk<'a> {
     file: &'a str,
     body: &'a str,
+    lines: Lines,
     content: Content,
 }
 
@@ -139,7 +170,10 @@ impl Walk<'_> {
                     line: self.line(at),
                 }),
                 None => {
-                    let got = &self.body[value.span()];
+                    let got = match key.is_secret() {
+                        true => "what stands there".to_owned(),
+                        false => clean(&self.body[value.span()], TOLD),
+                    };
                     let text = format!("must be {}, not {got}; {} is used", key.wanted(), key.default());
                     self.problem(at, dotted, text);
                 }
@@ -159,14 +193,14 @@ impl Walk<'_> {
     }
 
     fn line(&self, at: usize) -> usize {
-        line(self.body, at)
+        self.lines.at(at)
     }
 
     fn problem(&mut self, at: usize, key: &str, text: String) {
         let problem = Problem {
             file: self.file.to_owned(),
             line: self.line(at),
-            key: key.to_owned(),
+            key: clean(key, TOLD),
             text,
         };
         self.content.problems.push(problem);

@@ -291,6 +291,19 @@ impl Key {
         }
     }
 
+    /// Whether its value opens a way to a person: it stands in no list and no message as it is.
+    pub fn is_secret(&self) -> bool {
+        matches!(self.name, "notify_ntfy_url" | "notify_webhook_url")
+    }
+
+    /// A value of it for a list that others may see: of a secret address scheme and host.
+    pub fn listed(&self, value: &Value) -> Value {
+        match value {
+            Value::Text(url) if self.is_secret() && !url.is_empty() => Value::Text(host_only(url)),
+            other => other.clone(),
+        }
+    }
+
     /// What a value must be, in words: `a number of seconds from 0.1 to 3600`.
     pub fn wanted(&self) -> String {
         let one_of = |of: &[&str]| {
@@ -320,5 +333,22 @@ impl Key {
             Kind::Spans { min, max, .. } => format!("a list of numbers of seconds, each {}", from_to(min, max)),
             Kind::Ignored => "anything: it has no effect".into(),
         }
+    }
+}
+
+/// An address without user, path and query; what is no address is not told at all.
+fn host_only(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return "***".into();
+    };
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let plain = |text: &str| {
+        text.bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"+-._:[]".contains(&b))
+    };
+    match plain(scheme) && plain(host) {
+        true => format!("{scheme}://{host}/***"),
+        false => "***".into(),
     }
 }

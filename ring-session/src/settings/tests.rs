@@ -563,3 +563,55 @@ fn a_broken_file_is_not_written_and_the_line_to_mend_is_named() {
     );
     assert_eq!(place.text(), "markers = \"ascii\"\n[[[\n");
 }
+
+#[test]
+fn a_file_of_sixty_thousand_keys_is_read_at_once_and_told_in_fifty_lines() {
+    let text: String = (0..60_000).map(|n| format!("k{n}=1\n")).collect();
+    let begun = std::time::Instant::now();
+    let (settings, problems) = loaded(&text);
+    // counting lines anew for each of them took a minute
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+    assert_eq!(settings, Settings::default());
+    assert_eq!((problems.len(), problems[49].line), (51, 50));
+    assert!(problems[50].text.contains("59950 more"), "{}", problems[50]);
+}
+
+#[test]
+fn lines_are_counted_from_one_to_the_last_byte() {
+    let text = "a\n\nb\r\nc";
+    let counted = |at: usize| 1 + text.bytes().take(at).filter(|b| *b == b'\n').count();
+    let lines = super::Lines::of(text);
+    for at in 0..=text.len() + 1 {
+        assert_eq!(lines.at(at), counted(at), "{at}");
+    }
+}
+
+#[test]
+fn what_a_problem_repeats_of_a_file_is_short_and_no_secret() {
+    let long = "y".repeat(100_000);
+    let (_, problems) = loaded(&format!("{long} = 1\nmarkers = \"{long}\"\n"));
+    assert_eq!(problems.len(), 2);
+    assert!(problems.iter().all(|p| p.to_string().len() < 600));
+    let (_, problems) = loaded("notify_ntfy_url = [\"https://ntfy.sh/hidden\"]\nnotify_webhook_url = 5\n");
+    assert_eq!(problems.len(), 2);
+    assert!(
+        problems.iter().all(|p| !p.to_string().contains("hidden")),
+        "{problems:?}"
+    );
+}
+
+#[test]
+fn a_list_shows_scheme_and_host_of_a_secret_address() {
+    let key = keys::find("notify_ntfy_url").unwrap();
+    let listed = |url: &str| match key.listed(&Value::Text(url.into())) {
+        Value::Text(shown) => shown,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(listed(""), "");
+    assert_eq!(
+        listed("https://user:pw@ntfy.sh:8080/topic?x=1"),
+        "https://ntfy.sh:8080/***"
+    );
+    assert_eq!(listed("https://h\u{1b}/topic"), "***");
+    assert_eq!(listed("topic"), "***");
+}

@@ -8,6 +8,7 @@
 use crate::processes::{Process, Processes};
 use crate::source::files;
 use ring_hook::live::{self, LiveRecord};
+use ring_session::regular;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -70,7 +71,7 @@ fn read_waiting(home: &Path, processes: Option<&Processes>, wait: impl FnOnce())
 }
 
 fn read_one(path: &Path, pid: u32) -> Option<LiveRecord> {
-    live::claude(&fs::read(path).ok()?, pid)
+    live::claude(&regular::read(path).ok()?, pid)
 }
 
 /// Whether this process wrote the record: its start is the recorded one.
