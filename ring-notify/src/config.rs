@@ -222,7 +222,6 @@ impl Found<'_> {
 
     /// One table; none if something in it is wrong, which is reported.
     fn outlet(&mut self, at: usize, table: &DeTable<'_>) -> Option<Outlet> {
-        let before = self.problems.len();
         let outlet = self.parts(at, table);
         let kind = table.get("type").and_then(|t| t.get_ref().as_str()).unwrap_or_default();
         for (name, _) in table {
@@ -233,12 +232,8 @@ impl Found<'_> {
                 self.problem(name.span().start, &format!("notify.outlet.{}", name.get_ref()), &text);
             }
         }
-        outlet.ok().inspect(|_| ()).or_else(|| {
-            if self.problems.len() == before {
-                self.problem(at, "notify.outlet", "is left out");
-            }
-            None
-        })
+        // what is bad has been reported where it stands
+        outlet.ok()
     }
 
     fn parts(&mut self, at: usize, table: &DeTable<'_>) -> Result<Outlet, Bad> {
