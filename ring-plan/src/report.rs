@@ -41,7 +41,7 @@ pub fn of_goal(bytes: Option<&[u8]>, criteria: &[Criterion]) -> Result<Raw, Refu
     let Some(bytes) = bytes else {
         return Err(invalid(
             "report_missing",
-            "a goal needs a report of each criterion; see `ring-plan criteria`",
+            "a goal needs a report of each criterion; `ring-plan instruction` tells the agent how to give it",
         )
         .with("missing", criteria.iter().map(|c| c.id.clone()).collect::<Vec<_>>()));
     };

@@ -131,7 +131,7 @@ fn auto(message: &Message) -> Fate {
 /// By which way `auto` goes from this process, as far as it does not depend on the item, for people.
 pub fn auto_goes_by() -> &'static str {
     let program = choices().into_iter().find(|way| is_program(way) && usable(way).is_ok());
-    program.map_or("the session's terminal: tmux, OSC 9, bell", |way| way.as_str())
+    program.map_or("a session's own terminal only: tmux, OSC 9, bell", |way| way.as_str())
 }
 
 /// What an error of the ledger means, for people; nothing for what speaks for itself.
