@@ -159,18 +159,11 @@ impl Pass<'_> {
         }
         let (quiet, broken) = quiet::read(state)?;
         broken.iter().for_each(warn);
-        let stored = ledger::read(state)?;
+        let mut ledger = ledger::read(state)?.ledger;
         let looked = OnceCell::new();
-        let is_there = ledger::path(state).exists() && stored.broken.is_none();
-        if is_there {
-            let mut ledger = stored.ledger;
-            if !self.plan(&mut ledger, &read, &quiet, store.here().now, &looked).changed {
-                return Ok((None, Some(ledger)));
-            }
-        } else {
-            // asked before the lock is taken
-            let mut ledger = Ledger::default();
-            self.plan(&mut ledger, &read, &quiet, store.here().now, &looked);
+        // one that is missing or cannot be read is begun, which is a change
+        if !self.plan(&mut ledger, &read, &quiet, store.here().now, &looked).changed {
+            return Ok((None, Some(ledger)));
         }
         let (plan, store) = self.claim(&looked)?;
         let lost: Vec<Told> = plan

@@ -90,7 +90,7 @@ pub fn read(store: &Store, settings: &Settings) -> Read {
             }
             for row in &surveyed.rows {
                 match row.is_unread() {
-                    true => sources.live.push(turn(row, by_key.get(&row.session.key), here)),
+                    true => sources.live.push(turn(row, by_key.get(&row.session.key))),
                     false => {
                         sources.read.insert(row.notification.id.clone());
                     }
@@ -300,7 +300,7 @@ fn request_detail(request: &ring_session::record::Request, settings: &Settings) 
     of_request(&request.tool, &request.reason, arguments, settings.store_details)
 }
 
-fn turn(row: &InboxRow, status: Option<&Row>, here: &Here) -> Live {
+fn turn(row: &InboxRow, status: Option<&Row>) -> Live {
     let (notification, head) = (&row.notification, &row.session);
     Live {
         id: format!("turn:{}", notification.id),
@@ -312,8 +312,7 @@ fn turn(row: &InboxRow, status: Option<&Row>, here: &Here) -> Live {
         session_title: notification.title.clone(),
         error_code: notification.error_code.clone(),
         duration_ms: notification.duration_ms,
-        // of an agent that is gone nothing runs any more, whatever its row was left saying
-        background: status.filter(|r| !is_gone(r, here)).map_or(0, |r| r.background),
+        background: status.map_or(0, |r| r.background),
         ..of_head(head, status)
     }
 }

@@ -56,17 +56,14 @@ pub fn settle(ledger: &mut Ledger, message: &Due, results: &[Result], me: &Stamp
             let Some(entry) = ledger.items.get_mut(&id) else {
                 continue;
             };
+            let is_open = entry.is_open();
+            let opened = entry.opened_ms;
+            let Some(to) = entry.to.get_mut(&message.outlet).filter(|to| is_mine(to, *ring, me)) else {
+                continue;
+            };
             if id != *item && matches!(result, Result::Closed(_)) {
                 // nothing has left: the request that came back under this id rings by itself
                 entry.to.remove(&message.outlet);
-                continue;
-            }
-            let is_open = entry.is_open();
-            let opened = entry.opened_ms;
-            let Some(to) = entry.to.get_mut(&message.outlet) else {
-                continue;
-            };
-            if !is_mine(to, *ring, me) {
                 continue;
             }
             let due = if *ring == 0 {

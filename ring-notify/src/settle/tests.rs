@@ -125,3 +125,26 @@ fn errors_are_bounded_and_clean() {
     let kept = &world.ledger.items[A].to["desk"].error;
     assert!(kept.chars().count() == ERROR && !kept.contains('\u{1b}'), "{kept}");
 }
+
+#[test]
+fn a_later_ring_that_was_given_up_takes_nothing_from_a_request_that_inherited_an_earlier_one() {
+    let (mut world, due) = claimed(&["desk"]);
+    world.settle(&due[0], &Fate::Sent, 1);
+    world.later(30_000);
+    let repeat = world.decide(1).due;
+    // the request comes back under another id, which has taken the first ring over
+    let sent = To {
+        state: State::Sent,
+        ring: 0,
+        from: A.into(),
+        ..To::default()
+    };
+    let heir = crate::ledger::Entry {
+        to: [("desk".to_owned(), sent)].into(),
+        ..Default::default()
+    };
+    world.ledger.items.insert("wait:s:a2".into(), heir);
+    world.close(A);
+    world.settle(&repeat[0], &Fate::Sent, 1);
+    assert_eq!(world.stands("wait:s:a2", "desk"), "sent");
+}
